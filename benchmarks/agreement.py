@@ -1,7 +1,7 @@
 """How often simulated regularised learners are within 2 standard errors: `python benchmarks/agreement.py`.
 
 Over a grid of m, n, λ, steps and σ, the mean final error of the low-dimensional sampler is set beside the closed form
-and beside direct sampling. Prints a table in Markdown; docs/learning.md shows it. Takes some minutes.
+and beside direct sampling. Prints a table in Markdown; docs/appendix/simulation.md shows it. Takes some minutes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> None:
         if (learner.steps or 0) <= MOST_DIRECT_STEPS:
             slow = simulate(problem, range(REGIONS), DIRECT_RUNS, seed=k + 10**6, sampler="direct")
             direct.append((quick.mean - slow.mean) / np.hypot(quick.standard_error, slow.standard_error))
-    print("| beside | cells | within 2 s.e. | largest | root mean square |\n|---|---|---|---|---|")
+    print("| compared with | cells | within 2 s.e. | largest | root mean square |\n|---|---|---|---|---|")
     print(row("the closed form", np.array(closed)))
     print(row("direct sampling", np.array(direct)))
 

@@ -1,6 +1,6 @@
 """How fast the foundation is, beside its peers, in one run: `make benchmark`, or `python benchmarks/foundation.py`.
 
-Prints a table in Markdown; docs/benchmarks.md shows one. Peers: networkx (christofides, max_weight_matching).
+Prints a table in Markdown; docs/appendix/benchmarks.md shows one. Peers: networkx (christofides, max_weight_matching).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How far proofs reach, beside CP-SAT and HiGHS, in one run: `python benchmarks/proofs.py --help`.
 
-Prints tables in Markdown; docs/benchmarks.md shows them. The peers get the best formulations we know and the same time;
-they need `pip install ortools highspy`, and run in processes of their own (the two cannot share one).
+Prints tables in Markdown; docs/appendix/benchmarks.md shows them. The peers get the best formulations we know and the
+same time; they need `pip install ortools highspy`, and run in processes of their own (the two cannot share one).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ The last column is the route's travel over 0.7124·sqrt(T·A), which the shortes
 --algorithm1 Algorithm 1 beside networkx's Christofides tour and OR-Tools' Christofides start, on the same travel
 --shared     the search where many regions share a place, beside the search through the places alone
 
-Prints tables in Markdown; docs/benchmarks.md shows them.
+Prints tables in Markdown; docs/appendix/benchmarks.md shows them.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ GROWTH_COLUMNS = {  # method, regime: name, colour, marker, dash
     ("algorithm1", "under"): ("Algorithm 1", BLUE, "o", "-"),
     ("search", "under"): ("search, under", GREEN, "D", "-"),
     ("search", "over"): ("search, over", VERMILLION, "s", "--"),
-    ("once", "under"): ("one perturbation a region, under", GREEN, "v", "-"),
-    ("once", "over"): ("one perturbation a region, over", VERMILLION, "^", "--"),
+    ("once", "under"): ("one perturbation per region, under", GREEN, "v", "-"),
+    ("once", "over"): ("one perturbation per region, over", VERMILLION, "^", "--"),
 }
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "growth.png"
 FEW_SIZES, FEW_FEATURES = (20, 30, 50), (102, 120, 200, 1000)

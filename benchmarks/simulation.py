@@ -1,6 +1,6 @@
 """What the sampler in low dimension costs, beside direct sampling and as m grows: `python benchmarks/simulation.py`.
 
-Prints tables in Markdown; docs/learning.md shows them. Both samplers run in the same process, one after the other.
+Prints tables in Markdown; docs/appendix/simulation.md shows them. Both samplers run in one process, in turn.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def main() -> None:
     print(f"Python {platform.python_version()}, {packages}; {os.cpu_count()} cores, {platform.machine()}\n")
     learner = Learner(1200, 1000, 0.5)
     slow = seconds_a_run(direct, learner, 1, 3)
-    print("| m = 1200, n = 1000, T = 10 | a run | direct / low-dimensional |\n|---|---|---|")
+    print("| m = 1200, n = 1000, T = 10 | per run | direct / low-dimensional |\n|---|---|---|")
     print(f"| direct, single run | {1e3 * slow:.0f} ms | 1 × |")
     for runs in (1, 1000):
         quick = seconds_a_run(low_dimensional, learner, runs, 5)
         name = "single run" if runs == 1 else f"{runs} runs at once"
         print(f"| low-dimensional, {name} | {1e3 * quick:.3f} ms | {slow / quick:,.0f} × |", flush=True)
-    print("\n| low-dimensional, T = 10, n = 5m/6, 1000 runs at once | a run | to m = 120 |\n|---|---|---|")
+    print("\n| low-dimensional, T = 10, n = 5m/6, 1000 runs at once | per run | to m = 120 |\n|---|---|---|")
     sizes = (120, 1200, 12_000, 120_000, 1_000_000)
     taken = dict.fromkeys(sizes, float("inf"))
     for _ in range(10):  # in turns, so that other work on the machine strikes all alike
@@ -66,9 +66,9 @@ def regularised() -> None:
     heads = (
         "m = 1200, n = 1000, T = 10",
         "axes",
-        "direct, a run",
+        "direct, per run",
         "single run",
-        "200 runs at once, a run",
+        "200 runs at once, per run",
         "times faster",
     )
     print(f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
@@ -81,7 +81,7 @@ def regularised() -> None:
             f"| {slow / single:,.0f} × and {slow / many:,.0f} × |",
             flush=True,
         )
-    print("\n| low-dimensional, λ = 1, T = 10, n = 5m/6, 200 runs at once | axes | a run |\n|---|---|---|")
+    print("\n| low-dimensional, λ = 1, T = 10, n = 5m/6, 200 runs at once | axes | per run |\n|---|---|---|")
     for m in (120, 1200, 12_000, 120_000, 1_000_000):
         learner = Proximal(m, m * 5 // 6, 0.5, regularization=1.0)
         taken = seconds_a_run(low_dimensional, learner, 200, 3)

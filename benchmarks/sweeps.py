@@ -1,4 +1,4 @@
-"""How fast sweeps are: `python benchmarks/sweeps.py`. Prints a table in Markdown; docs/benchmarks.md shows one.
+"""How fast sweeps are: `python benchmarks/sweeps.py`. Prints a table for docs/appendix/benchmarks.md.
 
 10 000 problems of 8 regions with Algorithm 1, the baseline and the exact optimum; the same work as two serial halves,
 one after the other and side by side; and the memory of sweeps of different lengths.
@@ -74,9 +74,9 @@ def main() -> None:
     print(f"| {workers} workers, from start to rows.csv | {whole['all']:.1f} s and {again['all']:.1f} s |")
     print(f"| the sweep alone | {whole['sweep']:.1f} s and {again['sweep']:.1f} s |")
     print(f"| two serial halves, one after the other | {halves[0]:.1f} s + {halves[1]:.1f} s |")
-    print(f"| efficiency beside that | {sum(halves) / workers / least:.0%} |")
+    print(f"| efficiency against that | {sum(halves) / workers / least:.0%} |")
     print(f"| two serial halves, side by side | {together:.1f} s |")
-    print(f"| efficiency beside that | {together / least:.0%} |")
+    print(f"| efficiency against that | {together / least:.0%} |")
     busy, alone = min(whole["cpu"], again["cpu"]), sum(run["cpu"] for run in serial)
     print(f"| processor time of all processes: {workers} workers, two serial halves | {busy:.1f} s, {alone:.1f} s |")
     print(f"| efficiency in processor time | {alone / busy:.0%} |")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -69,10 +70,15 @@ def errors_over_time(problem: Any, order: Sequence[int]) -> list[list[float]]:
     return rows
 
 
+@functools.cache
+def all_orders(size: int) -> np.ndarray:
+    return np.array(list(itertools.permutations(range(size))))
+
+
 def least_loss(problem: Any) -> float:
     """The least total loss over all orders, the terms that depend on the order spread over arrays."""
     size, m, n = len(problem.travel), problem.learner.features, problem.learner.samples
-    orders = np.array(list(itertools.permutations(range(size))))
+    orders = all_orders(size)
     way = np.zeros(len(orders))
     for t in range(size - 1):
         way += problem.travel[orders[:, t], orders[:, t + 1]]
@@ -82,10 +88,9 @@ def least_loss(problem: Any) -> float:
         for i in range(size - 1):
             error += delta[orders[:, i], orders[:, -1]]
     else:
-        r = 1 - n / m
+        r, sums = 1 - n / m, delta.sum(axis=1)
         for i in range(size):
-            for j in range(size):
-                error += (1 - r) * r ** (size - 1 - i) * delta[orders[:, i], j]
+            error += (1 - r) * r ** (size - 1 - i) * sums[orders[:, i]]
     best = orders[int(np.argmin(way + error))]
     return loss_of(problem, [int(i) for i in best])["total"]
 

@@ -218,8 +218,8 @@ def test_a_table_is_the_same_for_a_seed_and_comes_in_time() -> None:
 
 def test_dissimilarities_that_no_models_have_are_told() -> None:
     notes = compare_learners(small(dissimilarity=[[0, 1, 9, 9], [1, 0, 1, 9], [9, 1, 0, 1], [9, 9, 1, 0]])).notes
-    assert any("no squared distances" in note for note in notes)
-    assert not any("no squared distances" in note for note in compare_learners(
+    assert any("not squared distances" in note for note in notes)
+    assert not any("not squared distances" in note for note in compare_learners(
         random_problem("vectors", 4, Learner(60, 100, 0.5), 1)).notes)  # fmt: skip
     near = compare_learners(small(initial=[0.1, 0.1, 0.1, 0.1])).notes
     assert any("check the initial dissimilarities" in note for note in near)
@@ -235,7 +235,10 @@ def test_the_order_of_many_regions_with_even_weights_is_found() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (lambda: small(initial=[0, 0, 0, 0]), "initial = 0 for all regions: regularised learners begin with"),
+        (
+            lambda: small(initial=[0, 0, 0, 0]),
+            "initial is missing or 0 for all regions: the untrained model has no error",
+        ),
         (lambda: random_problem("places", 2001, Learner(8, 20), 0), "regions has 2001 entries: learners are compared"),
     ],
 )
@@ -266,14 +269,13 @@ def test_the_figures_of_the_documents_are_those_of_the_command(capsys: pytest.Ca
     code, out, _ = call(capsys, "learners", str(ROOT / "examples" / "city-survey.json"))
     assert code == 0
     printed = [line.split() for line in out.splitlines()]
-    page = (ROOT / "docs" / "choosing.md").read_text().split("learnroute learners")[1].split("```")[2]
-    rows = [line.split() for line in page.splitlines() if line.strip()]
+    page = (ROOT / "docs" / "learners.md").read_text().split("learnroute learners")[1].split("```")
+    rows = [line.split() for line in page[2].splitlines() if line.strip()]
     assert len(rows) == 12
     for one in rows:
         assert one in printed
-    readme = (ROOT / "README.md").read_text().split("learnroute learners")[1].split("![")[0]
     for number in ("8.93", "5.74", "5.38", "5.25"):
-        assert number in readme
+        assert number in page[3]
         assert any(value.startswith(number[:3]) and abs(float(value) - float(number)) < 0.006
                    for line in printed for value in line if value.replace(".", "").isdigit())  # fmt: skip
 

@@ -24,7 +24,7 @@ import tutorials
 from learnroute.cli import commands
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = (learnroute, learnroute.learning, learnroute.plots)
 PUBLIC = [(module, name) for module in MODULES for name in module.__all__]
 CHECKED_CLASSES = ("Problem", "Learner", "Constraints", "Journey")  # made by callers, so they refuse

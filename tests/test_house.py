@@ -56,14 +56,11 @@ def test_the_readme_example_says_what_it_prints() -> None:
     assert f"print(found.quality)  # {quality}" in code
 
 
-def test_the_readme_table_is_what_compare_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["compare", str(ROOT / "examples" / "warehouse-robot.json")]) == 0
-    printed = [line.split() for line in capsys.readouterr().out.splitlines()]
-    shown = (ROOT / "README.md").read_text().split("learnroute compare")[1].split("```")[2].splitlines()
-    rows = [line.split() for line in shown if line.strip() and not line.startswith("text")]
-    assert len(rows) == 10
-    for row in rows:
-        assert row[:-1] in [line[:-1] for line in printed]  # all but the seconds
+def test_the_readme_shows_what_plan_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", str(ROOT / "examples" / "warehouse-robot.json")]) == 0
+    shown = (ROOT / "README.md").read_text().split("learnroute plan")[1].split("```")[2]
+    pages = [re.sub(r", [\d.]+ s$", "", text, flags=re.M).split() for text in (shown, capsys.readouterr().out)]
+    assert pages[0] == pages[1]  # all but the seconds
 
 
 @pytest.mark.parametrize("name", [*METHODS, *FAMILIES])
@@ -91,8 +88,8 @@ def test_no_module_has_the_name_of_a_public_function() -> None:
     assert not public & modules
 
 
-def test_architecture_names_every_module() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text()
+def test_every_module_is_listed() -> None:
+    text = (ROOT / "docs" / "appendix" / "modules.md").read_text()
     for path in (ROOT / "src" / "learnroute").rglob("*.py"):
         if not path.name.startswith("__") and path.parent.name not in ("formats", "cli", "study"):
             assert path.name in text, path.name
@@ -107,21 +104,33 @@ def test_prose_is_at_most_120_characters_wide() -> None:
             assert not prose or len(line) <= 120, f"{page.name}:{number}"
 
 
-def glossary() -> list[tuple[str, str]]:
-    """The terms of the glossary, each with the module that it points to."""
-    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| `([^`]+)` \|$", (ROOT / "docs" / "glossary.md").read_text(), re.M)
-    return [(term.strip(), place) for terms, place in rows for term in terms.split(", ")]
+def plain(text: str) -> str:
+    """Return a text in small letters, its words apart by single spaces."""
+    return re.sub(r"\s+|-|–|_", " ", text).lower()
 
 
-def test_every_term_of_the_glossary_is_found_where_it_points() -> None:
-    found = glossary()
+def terms(page: str) -> list[tuple[str, str]]:
+    """The terms of a table in docs/, each with its last column: a module, or the meaning."""
+    rows = re.findall(r"^\| ([^|]+) \|(?: [^|]+ \|)? `?([^|`]+)`? \|$", (ROOT / "docs" / page).read_text(), re.M)
+    named = [(re.sub(r" ?[(\[].*?[)\]]", "", names), last) for names, last in rows if names not in ("term", "---")]
+    return [(plain(term).strip(), last) for names, last in named for term in names.split(", ")]
+
+
+def test_every_term_of_the_literature_is_found_where_it_points() -> None:
+    found = terms("appendix/terms.md")
     assert len(found) > 60
     for term, place in found:
         path = ROOT / "src" / "learnroute" / place
         files = [path] if path.is_file() else list(path.glob("*.py"))
-        words = re.sub(r"\s+|-|–|_", " ", "\n".join(file.read_text() for file in files)).lower()
-        plain = re.sub(r"\s+|-|–|_", " ", re.sub(r" ?[(\[].*?[)\]]", "", term)).lower().strip()
-        assert plain in words, (term, place)
+        assert term in plain("\n".join(file.read_text() for file in files)), (term, place)
+
+
+def test_every_word_of_the_glossary_is_used() -> None:
+    found = terms("glossary.md")
+    assert len(found) > 40
+    words = plain("\n".join(path.read_text() for path in (ROOT / "src" / "learnroute").rglob("*.py")))
+    for term, _ in found:
+        assert term in words, term
 
 
 @pytest.mark.parametrize("word", [

@@ -3,7 +3,7 @@
     pip install 'learnroute[flights]'
     python examples/flights/visits.py
 
-Prints one row for each number of visits; docs/visits.md discusses them. A few minutes.
+Prints one row for each number of visits; docs/appendix/flights.md discusses them. A few minutes.
 """
 
 from __future__ import annotations

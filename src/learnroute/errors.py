@@ -11,6 +11,7 @@ from typing import Any, Self
 LONGEST_SHOWN = 60  # characters of a value in a message
 LONGEST_MESSAGE = 500  # characters of a message; the middle of a longer one is left out
 MOST_LISTED = 12  # names in a message
+ALIKE = 0.7  # similarity from which on a name is suggested for an unknown one
 EXTRAS = {  # what each optional part needs
     "plot": "matplotlib",
     "learning": "scikit-learn",
@@ -67,6 +68,15 @@ class InputError(ValueError):
         moved.args = (moved._message(),)
         return moved
 
+    def renamed(self, field: str) -> Self:
+        """Return the same error under another name of its field, without the file: an option of the command line."""
+        moved = copy.copy(self)
+        at, reason = self._text
+        moved.field, moved.where, moved._line = field, None, None
+        moved._text = (f"{field}{at[len(self.field or '') :]}", reason)
+        moved.args = (moved._message(),)
+        return moved
+
     def _message(self) -> str:
         at, reason = self._text
         if self._line is not None:
@@ -108,12 +118,15 @@ def _escaped(character: str) -> str:
 
 
 def did_you_mean(name: object, known: Iterable[Any], otherwise: str = "known are") -> str:
-    """Return the known name that is most like an unknown one, as a question; else all of them, or the first few."""
+    """Return the known name that is most like an unknown one or contains it, as a question; else the known names."""
     names = [str(one) for one in known]
     if isinstance(name, str):
         alike = {one.casefold(): one for one in reversed(names)}
-        close = get_close_matches(name[:LONGEST_SHOWN].casefold(), alike, 1)
-        if close:
+        given = name[:LONGEST_SHOWN].casefold()
+        close = get_close_matches(given, alike, 1, ALIKE)
+        if not close and len(given) > 2:
+            close = [one for one in alike if given in one]
+        if len(close) == 1:
             return f"did you mean {alike[close[0]]}?"
     return f"{otherwise} {listed(names)}"
 
@@ -133,10 +146,10 @@ def check_type(field: str, value: object, *kinds: type) -> None:
     if not isinstance(value, kinds):
         name = kinds[0].__name__
         hint = "; read_problem reads a file" if name == "Problem" and isinstance(value, str | PurePath) else ""
-        raise InputError(f"{'an' if name[0] in 'AEIO' else 'a'} {name} is needed{hint}", field=field, value=value)
+        raise InputError(f"expected {'an' if name[0] in 'AEIO' else 'a'} {name}{hint}", field=field, value=value)
 
 
 def check_callable(field: str, value: object) -> None:
     """Refuse what can neither be called nor left out."""
     if value is not None and (not callable(value) or isinstance(value, type)):
-        raise InputError("a function is needed, or nothing", field=field, value=value)
+        raise InputError("expected a function, or nothing", field=field, value=value)

@@ -241,7 +241,7 @@ def compare_fleets(
 def _sizes(field: str, given: Sequence[int]) -> list[int]:
     """Return numbers of vehicles or models, each once, in order."""
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise InputError("a list of numbers is needed", field=field, value=given)
+        raise InputError("expected a list of numbers", field=field, value=given)
     return sorted({as_count(field, one, meaning=f"the number of {field}") for one in given})
 
 

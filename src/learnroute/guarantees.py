@@ -25,24 +25,24 @@ def guarantee_of_algorithm1(
     `report` is that of `check_metric`, where it is known already; else `stop` may end the check before its time.
     """
     if problem.learner.couples:
-        return Guarantee(None, f"no ratio is proved for learners of the rule {problem.learner.rule}")
+        return Guarantee(None, f"no ratio is known for the rule {problem.learner.rule}")
     if not problem.ways.is_metric:
         refusal = _not_metric(problem, report, stop)
         if refusal:
             return Guarantee(None, refusal)
     travel, ends = travel_ratio(problem)
     if problem.travel_rate == 0:
-        travel, ends = 1.0, "travel is worth nothing"
+        travel, ends = 1.0, "travel rate 0"
     if problem.regime == "under":
         reason = f"Proposition 3: metric travel, under regime{ends and ', ' + ends}"
         return Guarantee(travel, reason, None if ends else travel, travel)
     if problem.samples is not None:
-        return Guarantee(None, f"unequal samples in the {problem.regime} regime: no ratio is known")
+        return Guarantee(None, f"no ratio is known for unequal samples in the {problem.regime} regime")
     paper, sharper = None if ends else paper_ratio(problem), sharper_ratio(problem, travel)
     known = [ratio for ratio in (paper, sharper) if ratio is not None]
     if not known:
-        return Guarantee(None, "over regime with scores of 0: both known ratios are unbounded")
-    reason = "the mediant bound" if min(known) == sharper else "Proposition 4"
+        return Guarantee(None, "no finite ratio is known for scores of 0 in the over regime")
+    reason = "mediant bound" if min(known) == sharper else "Proposition 4"
     return Guarantee(min(known), f"{reason}: metric travel, over regime{ends and ', ' + ends}", paper, sharper)
 
 
@@ -72,15 +72,15 @@ def _not_metric(problem: Problem, report: MetricReport | None, stop: Callable[[]
             return f"the triangle inequality is not checked for more than {MOST_CHECKED} regions"
         report = None if stop() else metric_report(problem.ways.matrix, stop)
     if report is None:
-        return "there was no time to check the triangle inequality; `learnroute check` does that"
+        return "no time was left to check the triangle inequality; run `learnroute check`"
     if not report.symmetric:
         return "travel costs differ by direction"
     if report.worst is None:
         return ""
     i, via, j = (problem.stops[k] for k in report.worst)
     return (
-        f"travel costs are not a metric: {i} to {j} is {report.excess:.3g} cheaper by way of {via}; "
-        "`learnroute check --repair` makes them one"
+        f"travel costs are not a metric: {i} to {j} is {report.excess:.3g} cheaper via {via}; "
+        "`learnroute check --repair` repairs them"
     )
 
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, check_type, did_you_mean
+from learnroute.errors import InputError, check_type
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
 from learnroute.model.ends import Ends
-from learnroute.model.fleet_losses import as_fleet_routes, fleet_objective_of
+from learnroute.model.fleet_losses import fleet_objective_of, fleet_routes_of
 from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
-from learnroute.model.losses import Loss, as_order, objective_of, visit_objective_of
+from learnroute.model.losses import Loss, as_order, indices_of, objective_of, visit_objective_of
 from learnroute.model.notes import first_model_note, fleet_notes, travel_note, visits_notes
 from learnroute.model.objective import Objective, Weighted
-from learnroute.model.problem import Problem
+from learnroute.model.problem import UPPER, Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY, margin
 from learnroute.model.validation import IntArray, as_count
@@ -129,7 +129,7 @@ def _plan_visits(
 ) -> Plan:  # fmt: skip
     """Choose which regions to visit, how often, and in which order."""
     started = time.monotonic()
-    start = None if initial is None else _indices(problem, initial, "initial")
+    start = None if initial is None else indices_of(problem, initial, "initial")
     objective = visit_objective_of(problem)
     searching = budget if prover(objective, params) else budget.part(1 - params.visit_bound.share)
     answer = solve_visits(problem, method, np.random.default_rng(seed), searching, params, start)
@@ -143,7 +143,7 @@ def _plan_fleet(
     started, objective = time.monotonic(), fleet_objective_of(problem)
     start = initial
     if initial is not None and not isinstance(initial, FleetRoutes):
-        start = _fleet_routes(problem, initial, [0] * len(initial))
+        start = fleet_routes_of(problem, initial, [0] * len(initial))
     options = {} if start is None else {"initial": start}
     answer = method.solve(objective, np.random.default_rng(seed), budget, params, **options)
     return _assess_fleet(problem, objective, answer, method.name, seed, started, budget)
@@ -228,12 +228,12 @@ def _warm(problem: Problem, objective: Objective, method: Method, initial: Seque
     """Return a method that starts from a route."""
     if not method.warm:
         able = ", ".join(name for name, one in METHODS.items() if one.warm)
-        raise InputError(f"method {method.name} starts from no route; use {able}", field="initial")
-    stops = _indices(problem, initial, "initial")
+        raise InputError(f"method {method.name} cannot start from a route; use {able}", field="initial")
+    stops = indices_of(problem, initial, "initial")
     for stop in stops:
         if not 0 <= stop < problem.size or stops.count(stop) > 1:
-            wrong = "is there twice" if 0 <= stop < problem.size else "is none"
-            raise InputError(f"region {stop} {wrong}; name each region once at most", field="initial", value=stop)
+            wrong = "is given twice" if 0 <= stop < problem.size else "does not exist"
+            raise InputError(f"region {stop} {wrong}; name each region at most once", field="initial", value=stop)
     started = problem.from_depot(np.array(stops, dtype=np.int64))
     return partial(method.solve, initial=completed(objective, started))
 
@@ -303,9 +303,9 @@ def evaluate_within(
     started = time.monotonic()
     visits: Key
     if problem.fleet_rules is not None:
-        visits = _fleet_routes(problem, route, models)
+        visits = fleet_routes_of(problem, route, models)
     else:
-        order = as_order(problem, _indices(problem, route))
+        order = as_order(problem, indices_of(problem, route))
         problem.constraints.check([problem.regions[i] for i in order])
         visits = tuple(order.tolist())
     if problem.learner.undecided:
@@ -374,12 +374,12 @@ def _rounding(loss: Loss, problem: Problem) -> float:
 
 def _bound_note(problem: Problem, most: float | None) -> tuple[str, ...]:
     """Say what upper bounds on dissimilarities mean for a regularised learner."""
-    if not problem.updates.coupled or problem.has_estimates:
+    if not problem.updates.coupled or problem.dissimilarity_kind != UPPER:
         return ()
-    said = "some dissimilarities count negatively for a regularised learner, so with upper bounds on them the loss is "
+    said = "with a regularised learner, upper bounds on the dissimilarities do not give an upper bound on the loss; "
     if most is None:
-        return (f"{said}no upper bound; give dissimilarity_low to get one",)
-    return (f"{said}no upper bound; with their lower bounds, it is at most {most:.6g}",)
+        return (f"{said}provide dissimilarity_low to get one",)
+    return (f"{said}with dissimilarity_low, the loss is at most {most:.6g}",)
 
 
 def _guarantee(problem: Problem, answer: Answer, budget: Budget) -> Guarantee:
@@ -387,14 +387,14 @@ def _guarantee(problem: Problem, answer: Answer, budget: Budget) -> Guarantee:
         return problem.size > CHECKED_AT_ONCE and budget.exhausted
 
     if answer.optimal:
-        return Guarantee(1.0, "proved optimal: no route is left that could be better")
+        return Guarantee(1.0, "optimal (proved)")
     if answer.basis == "algorithm1":
         found = guarantee_of_algorithm1(problem, stop=stop)
         return replace(found, reason=f"no worse than Algorithm 1; {found.reason}")
     if answer.method != "algorithm1":
-        return Guarantee(None, f"nothing is proved about {answer.method} routes in advance")
+        return Guarantee(None, f"method {answer.method} has no guarantee")
     if not answer.complete:
-        return Guarantee(None, "Algorithm 1 was cut short")
+        return Guarantee(None, "Algorithm 1 was stopped before its end")
     return guarantee_of_algorithm1(problem, stop=stop)
 
 
@@ -410,31 +410,3 @@ def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
     last = int(answer.order[-1])
     others = ", ".join(problem.regions[i] for i in tied[tied != last][:3]) + (", …" if len(tied) > 4 else "")
     return (f"ends at {problem.regions[last]}, one of {len(tied)} regions with the least score (also {others})",)
-
-
-def _fleet_routes(problem: Problem, given: Sequence[Any], models: Sequence[int] | None = None) -> FleetRoutes:
-    """Return the routes of a fleet from names or indices: one list per vehicle, or one list for one vehicle."""
-    assert problem.fleet_rules is not None
-    if problem.fleet_rules.vehicles == 1:
-        return as_fleet_routes(problem, [_indices(problem, given)], models)
-    if isinstance(given, str) or not isinstance(given, Sequence) or any(isinstance(one, str | int) for one in given):
-        raise InputError("a list of region names per vehicle is needed", field="routes", value=given)
-    return as_fleet_routes(problem, [_indices(problem, route, "routes") for route in given])
-
-
-def _indices(problem: Problem, route: Sequence[str | int], field: str = "route") -> list[int]:
-    """Turn names into indices; indices stay as they are."""
-    if isinstance(route, str | bytes | type) or not isinstance(route, Iterable):
-        raise InputError("a list of region names is needed", field=field, value=route)
-    if not all(isinstance(stop, str | int | np.integer) and not isinstance(stop, bool) for stop in route):
-        raise InputError("a list of region names is needed", field=field, value=route)
-    index = {name: i for i, name in enumerate(problem.regions)}
-    stops = []
-    for stop in route:
-        if stop in problem.stops[problem.size :]:
-            raise InputError(f"{stop!r} is the depot, where routes start by themselves; leave it out", field=field)
-        if isinstance(stop, str) and stop not in index:
-            hint = did_you_mean(stop, problem.regions, "regions are")
-            raise InputError(f"there is no region {stop!r}; {hint}", field=field)
-        stops.append(index[stop] if isinstance(stop, str) else int(stop))
-    return stops

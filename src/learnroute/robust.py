@@ -104,11 +104,16 @@ class Robustness(ResultMixin):
 
     def table(self) -> Table:
         """Return one row per pair of regions on which the plan hangs."""
-        heads = {"low": "from", "high": "to", "switch": "another route is better below", "regret": "by up to"}
+        heads = {
+            "low": "lower bound",
+            "high": "upper bound",
+            "switch": "other route better below",
+            "regret": "by up to",
+        }
         columns = (
             Column("region"),
             Column("other"),
-            Column(None, "the plan hangs on", left=True),
+            Column(None, "sensitive to", left=True),
             *(Column(name, head, ".4g") for name, head in heads.items()),
         )
         rows = [(*pair.regions, " – ".join(pair.regions), pair.low, pair.high, pair.switch, pair.regret)
@@ -118,27 +123,27 @@ class Robustness(ResultMixin):
     def sheet(self) -> Sheet:
         """Return the losses and regrets of the plan, where the best routes end, and the pairs that it hangs on."""
         facts = {
-            "its loss at worst, per region": f"{self.worst_case:.6g}",
-            "its loss at best": f"{self.best_case:.6g}",
+            "largest loss per region": f"{self.worst_case:.6g}",
+            "smallest loss per region": f"{self.best_case:.6g}",
             "draws": f"{self.draws}",
-            "no other route is better": f"{self.unchanged:.1%}",
-            "more than the best route, on average": f"{self.mean_regret:.4g}",
-            "in 95 % of the draws at most": f"{self.late_regret:.4g}",
-            "at most": f"{self.worst_regret:.4g}",
+            "planned route is best": f"{self.unchanged:.1%}",
+            "mean excess over the best route": f"{self.mean_regret:.4g}",
+            "95 % quantile of the excess": f"{self.late_regret:.4g}",
+            "largest excess": f"{self.worst_regret:.4g}",
         }
         ends = [
             (name + (" (planned)" if name == self.plan.route[-1] else ""), f"{share:.1%}")
             for name, share in list(self.last.items())[:MOST_ENDS]
         ]
         pairs = (self.table(),) if self.pairs else ()
-        lines = [] if self.pairs else [("hangs on", "no single dissimilarity")]
+        lines = [] if self.pairs else [("sensitive to", "no single dissimilarity")]
         if not self.complete:
-            said = "some routes were not proved best, or the time limit came: regrets are lower bounds"
+            said = "not all routes were proved optimal in time: excesses are lower bounds"
             lines.append(("note", f"{said}, and pairs may be missing"))
         return Sheet(
             f"the planned route is best in {self.unchanged:.0%} of {self.draws} draws",
             (
-                Table.of_texts(("the plan where dissimilarities are between their bounds", ""), facts.items()),
+                Table.of_texts(("plan with dissimilarities within their bounds", ""), facts.items()),
                 Table.of_texts(("last region of the best route", "share of draws"), ends),
                 *pairs,
             ),
@@ -219,7 +224,7 @@ def robustness(
         longest = max(longest, time.monotonic() - began)
     made = len(regrets)
     if not made:
-        reason = "seconds are too few to draw dissimilarities once for so many regions; give more"
+        reason = "too few seconds for a single draw; give more"
         raise InputError(reason, field="time_limit", value=time_limit)
     counts, _ = slopes(upper, planned.order)
     pairs, looked = _hanging(upper, planned, counts, list(routes), low, high, budget)
@@ -242,17 +247,17 @@ def robustness(
 def dissimilarity_bounds(problem: Problem, within: float | None) -> tuple[FloatArray, FloatArray]:
     """Return the lower and the upper bounds of all dissimilarities."""
     if problem.size > MOST_REGIONS:
-        raise InputError(f"{problem.size} regions: robustness is for at most {MOST_REGIONS:,} regions")
+        raise InputError(f"{problem.size} regions; robustness supports at most {MOST_REGIONS:,}")
     problem.check_symmetric("robustness varies")
     high = problem.dissimilarities.matrix
     if within is not None:
         if not 0 < as_number("within", within, meaning="the share") <= 1:
-            raise InputError("a share above 0 and up to 1 is needed, such as 0.2", field="within", value=within)
+            raise InputError("expected a share above 0 and up to 1, such as 0.2", field="within", value=within)
         return (1 - within) * high, high
     if problem.dissimilarity_low is None:
         raise InputError(
-            "missing; give lower bounds in the problem, or say within what share (--within 0.2) dissimilarities may "
-            "be smaller",
+            "missing; add lower bounds to the problem, or give the share by which dissimilarities may be smaller "
+            "(--within 0.2)",
             field="dissimilarity_low",
         )
     return problem.dissimilarity_low, high

@@ -36,7 +36,7 @@ MARKED = ("algorithm1", "baseline", "travel", "nearest")  # methods shown beside
 
 def _check_number(field: str, value: float) -> None:
     if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
-        raise InputError("not a number; give one", field=field, value=value)
+        raise InputError("expected a number", field=field, value=value)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Tradeoff(ResultMixin):
         allowed = [point for point in self.points if not is_less(budget, point.travel_cost, PRINTED)]
         if not allowed:
             raise InputError(
-                f"no route travels so little; the least is {self.points[0].travel_cost:.6g}{self._as_found()}",
+                f"no route is that short; the shortest one travels {self.points[0].travel_cost:.6g}{self._as_found()}",
                 field="budget",
                 found=f"= {budget:g}",
             )
@@ -139,13 +139,13 @@ class Tradeoff(ResultMixin):
             if not is_less(ceiling, point.error, PRINTED):
                 return point
         raise InputError(
-            f"no route has so small an error; the least is {self.points[-1].error:.6g}{self._as_found()}",
+            f"no route has an error that small; the least error is {self.points[-1].error:.6g}{self._as_found()}",
             field="ceiling",
             found=f"= {ceiling:g}",
         )
 
     def _as_found(self) -> str:
-        return "" if self.complete else " (as far as found)"
+        return "" if self.complete else " (of the routes found)"
 
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.points[0].route, self.points[0].order
@@ -178,7 +178,7 @@ class Tradeoff(ResultMixin):
     def sheet(self, picked: Choice | None = None) -> Sheet:
         """Return the curve, what methods make of the problem, and the route that is chosen."""
         chosen = self.points[self.chosen]
-        kind = "all routes that no other one beats" if self.complete else "the best routes found; there may be others"
+        kind = "all Pareto-optimal routes" if self.complete else "the best routes found; there may be others"
         lines = [
             ("curve", f"{len(self.points)} routes: {kind}"),
             ("chosen", f"travel {chosen.travel_cost:.6g}, error {chosen.error:.6g} at travel rate {self.rate:g}"),
@@ -234,7 +234,7 @@ def tradeoff(
     check_type("problem", problem, Problem)
     points = as_count("points", points, least=2, meaning="the number of points")
     if points > MOST_POINTS:
-        raise InputError(f"at most {MOST_POINTS}", field="points", value=points)
+        raise InputError(f"must be <= {MOST_POINTS}", field="points", value=points)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
     problem = decide_learner(problem, seed, budget.part(0.5))

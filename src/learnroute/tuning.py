@@ -1,9 +1,9 @@
 """Choose the regularisation of a proximal learner together with the route: one λ, or one for each position.
 
 For a given route the expected error is a smooth function of λ; for a given λ, a route is planned. So routes are planned
-for a few λ, each gets the λ that suits it best, and the best pair is planned again until nothing changes. A schedule is
-found by coordinate descent: the final error is linear in p₁, p₂ and ν of each visit, so the best λ of one visit, the
-others given, is a minimum over a table.
+for a few λ (where there are few routes, all are looked at instead), each gets the λ that suits it best, and the best
+pair is planned again until nothing changes. A schedule is found by coordinate descent: the final error is linear in p₁,
+p₂ and ν of each visit, so the best λ of one visit, the others given, is a minimum over a table.
 """
 
 from __future__ import annotations
@@ -133,10 +133,9 @@ def check_first_model(problem: Problem) -> None:
     """Refuse to choose λ where the first model is said to be right everywhere: then it would be best not to train."""
     if problem.initial_sum == 0 < math.fsum(problem.scores):
         raise InputError(
-            "regularised learners begin with the first model, and by this it is right everywhere; give how "
-            "dissimilar it is to each region",
+            "the untrained model has no error, so λ cannot be chosen; set its dissimilarity to each region",
             field="initial",
-            found="= 0 for all regions",
+            found="is missing or 0 for all regions",
         )
 
 
@@ -186,17 +185,17 @@ def _step(problem: Problem, samples: int, regularization: FloatArray) -> Step:
 
 def tune_constant(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False) -> Tuned:
     """Choose one λ and the route; `any_route` as for `tune`."""
-    step = 1 if problem.size <= FEW_REGIONS else 4
     pool: dict[Key, tuple[float, float]] = {}  # by route: its best λ, and the total there
     rounds, curves = Rounds(budget), Rounds(budget)
-    for k, one in enumerate(PLANNED[::step].tolist()):
+    for order in _best_routes(problem, budget) if any_route else []:
+        _add(pool, problem, order, curves)
+    planned = [] if pool else PLANNED[:: 1 if problem.size <= FEW_REGIONS else 4].tolist()
+    for k, one in enumerate(planned):
         if rounds.late:
             break
         with rounds.timed():
             _add(pool, problem, solve(problem.regularized(one)), curves)
-        budget.progress("regularisation", (k + 1) / len(PLANNED[::step]))
-    for order in _best_routes(problem, budget) if any_route else []:
-        _add(pool, problem, order, curves)
+        budget.progress("regularisation", (k + 1) / len(planned))
     for order in sorted(pool, key=lambda order: pool[order][1])[:3]:
         at = order
         for _ in range(ALTERNATIONS):
@@ -317,14 +316,14 @@ def _best_schedules(
 
 
 def _best_routes(problem: Problem, budget: Budget) -> list[IntArray]:
-    """Return the best few of all routes with one λ of a table each; nothing where there are too many routes."""
+    """Return the best few of all routes with one λ of a table each; nothing where routes are too many for that."""
     found: list[tuple[float, IntArray]] = []
     rows = problem.dissimilarities.matrix
     for orders, travel, steps in _all_routes(problem):
         totals = np.full(len(orders), np.inf)
         for one in range(0, len(FINE), 4):
             if budget.exhausted:
-                break
+                return []
             errors = _first_models(problem, len(orders))
             for region in orders.T:
                 errors = train(errors, region, Step(*steps[region, :, one].T), rows[region])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import yaml
 
-from learnroute import Constraints, InputError, Problem, evaluate, plan, read_problem, write_plan, write_problem
+from learnroute import Constraints, Depot, InputError, Problem, evaluate, plan, read_problem, write_plan, write_problem
 from learnroute.cli import run
 from learnroute.formats import PLAN_WRITERS, check_plan_destination
 from samples import small
@@ -109,7 +109,7 @@ def test_what_a_plan_needs_is_said_before_it_is_sought(tmp_path: Path, capsys: p
             else:
                 check_plan_destination(path, problem)
                 write_plan(plan(problem), path, problem)
-    with pytest.raises(InputError, match="the problem is needed too"):
+    with pytest.raises(InputError, match="needs the coordinates of the regions; give the problem, too"):
         write_plan(plan(planar), tmp_path / "r.gpx")
     robot = str(Path(__file__).parents[2] / "examples" / "warehouse-robot.json")
     assert run(["plan", robot, "-o", str(tmp_path / "x.gpx")]) == 2
@@ -206,6 +206,19 @@ def test_poses_from_degrees_keep_distances_and_directions(tmp_path: Path, home: 
     apart = np.hypot(*(at[:, None] - at[None, :]).transpose(2, 0, 1))
     assert apart[0] == pytest.approx(1000 * problem.travel[0])
     assert apart == pytest.approx(1000 * problem.travel, rel=1e-4)
+
+
+def test_the_datum_of_poses_is_the_depot(tmp_path: Path) -> None:
+    places = [[8.54, 47.37], [8.56, 47.37], [8.54, 47.39], [8.5, 47.35]]
+    depot = Depot("Yard", coordinates=[8.52, 47.36])
+    problem = small(coordinates=places, geographic=True, travel=None, depot=depot)
+    write_plan(evaluate(problem, [3, 1, 0, 2]), tmp_path / "r.yaml", problem)
+    text = (tmp_path / "r.yaml").read_text()
+    assert "latitude 47.36, longitude 8.52: the map's datum" in text.splitlines()[0]
+    at = np.array([[pose["pose"]["position"][axis] for axis in "xy"] for pose in yaml.safe_load(text)["poses"]])
+    assert at[0].tolist() == at[-1].tolist() == [0, 0]  # from the depot, and back
+    costs = 1000 * problem.ways.matrix[4, [3, 1, 0, 2]]
+    assert np.hypot(*at[1:-1].T) == pytest.approx(costs)
 
 
 def test_places_too_far_apart_for_a_flat_map_are_refused(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_flights_example_from_end_to_end(
 
 
 def test_the_flights_page_shows_the_stored_results() -> None:
-    page = (ROOT / "docs" / "flights.md").read_text()
+    page = (ROOT / "docs" / "appendix" / "flights.md").read_text()
     for result in json.loads((FLIGHTS / "results.json").read_text()):
         rows: list[dict[str, Any]] = result["rows"]
         for row in rows:

@@ -10,14 +10,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 
-from learnroute import Calibrated, Gradient, InputError, Learner, Problem, Proximal, compare, evaluate, plan
+from learnroute import (
+    Calibrated,
+    Gradient,
+    InputError,
+    Learner,
+    Problem,
+    Proximal,
+    compare,
+    compare_learners,
+    evaluate,
+    plan,
+    read_problem,
+    tradeoff,
+    visit_curve,
+)
 from learnroute.model.losses import Loss
 from learnroute.plots import draw_comparison, draw_plan
+from learnroute.plots.annotations import LABEL
 from learnroute.plots.losses import segments_of
 from learnroute.plots.scaling import scaled_places
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, small
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize("size", [12, 700])
@@ -66,6 +84,51 @@ def test_same_plan_same_picture(tmp_path: Path) -> None:
     assert len(sizes) == 1
 
 
+def test_learners_have_their_legend_below_the_curves_and_the_best_λ_labelled() -> None:
+    problem = small(Learner(30, 20, 0.3))
+    found = compare_learners(problem)
+    figure = found.plot()
+    figure.draw_without_rendering()
+    axes, legend = figure.axes[0], figure.legends[0]
+    assert legend.get_window_extent().y1 < axes.get_window_extent().y0
+    curve = min(found.curves, key=lambda one: min(one.totals))
+    best = found.regularizations[curve.totals.index(min(curve.totals))]
+    assert [text.get_text() for text in axes.texts] == [f"best λ = {float(f'{best:.2g}'):g}"]
+
+
+def test_long_titles_are_wrapped_and_travel_has_its_unit() -> None:
+    places = [[4.9, 52.4], [5.1, 52.1], [4.5, 51.9], [6.6, 53.2]]
+    problem = small(travel=None, coordinates=places, geographic=True, title=20 * "very long ")
+    for found in (tradeoff(problem), visit_curve(problem)):
+        figure = found.plot()
+        figure.draw_without_rendering()
+        assert figure.axes[0].get_xlabel() == "travel of the whole route (km)"
+        assert figure._suptitle.get_window_extent().x1 < figure.bbox.x1
+
+
+def test_numbers_of_visits_are_off_curves_and_each_other() -> None:
+    problem = read_problem(EXAMPLES / "north-sea.json")
+    figure = visit_curve(problem).plot()
+    figure.draw_without_rendering()
+    boxes = np.array([Text.get_window_extent(text).extents for text in figure.axes[0].texts])
+    assert len(boxes) == problem.size + 1  # and the untrained model
+    low, high = boxes[:, :2], boxes[:, 2:]
+    assert ((low[:, None] < high) & (low < high[:, None])).all(axis=2).sum() == len(boxes)  # each with itself
+
+
+def test_lines_to_far_labels_end_at_the_edge_of_their_marks() -> None:
+    rng = np.random.default_rng(1)
+    places = np.concatenate([[[0, 0], [100, 60]], [50, 30] + rng.random((6, 2)) * [26, 26]])
+    names = [f"A rather long name {k}" for k in range(8)]
+    problem = Problem(None, UNDER, vectors=rng.normal(size=(8, 3)), coordinates=places, regions=names)
+    figure = draw_plan(plan(problem), problem)
+    axes = figure.axes[0]
+    dots = max(np.sqrt(one.get_sizes()[0]) / 2 for one in axes.collections if len(one.get_sizes()))
+    led = [text for text in axes.texts if text.get_gid() == LABEL and text.arrow_patch.get_visible()]
+    assert led
+    assert all(0 < text.arrowprops["shrinkB"] <= dots for text in led)
+
+
 def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match=r"pip install matplotlib, or pip install '\.\[plot\]'"):
@@ -109,7 +172,7 @@ def test_bars_add_up_to_the_total_and_the_learner_is_named(
     assert labels == {segment.name for segment in segments_of([found.loss])}
     compared = compare(problem, ["exact", "travel", "nearest"])
     figure = draw_comparison(compared, problem)
-    assert said in figure.get_suptitle()
+    assert said in figure.get_suptitle().replace("\n", " ")
     losses = [row.loss for row in compared.rows if row.loss is not None]
     for k, loss in enumerate(losses):
         bars = [bar for bar in figure.axes[0].patches if isinstance(bar, Rectangle)]

@@ -122,18 +122,19 @@ def test_score_parts_by_last_region_are_the_least(shares: str, ends: str) -> Non
 
 def beam(objective: Linear, kept: int = 300) -> IntArray:
     """Return a good order, found from its end: only the cheapest partial orders go on. Needs no search of ours."""
-    size = objective.size
+    size, travel, positions = objective.size, objective.travel.matrix.tolist(), objective.ends.positions(objective.size)
     finish = objective.finish + objective.weights[-1] * objective.scores
     partial: list[tuple[float, tuple[int, ...]]] = [
         (float(finish[v]), (v,)) for v in range(size) if np.isfinite(finish[v])
     ]
     for t in range(size - 2, -1, -1):
         longer: dict[tuple[frozenset[int], int], tuple[float, tuple[int, ...]]] = {}
+        allowed, scores = set(np.flatnonzero(positions[t]).tolist()), (objective.weights[t] * objective.scores).tolist()
         for value, stops in partial:
-            for v in set(range(size)) - set(stops):
-                cost = value + float(objective.travel.matrix[v, stops[0]] + objective.weights[t] * objective.scores[v])
-                key = (frozenset(stops), v)
-                if objective.ends.positions(size)[t, v] and cost < longer.get(key, (np.inf, ()))[0]:
+            visited = frozenset(stops)
+            for v in allowed - visited:
+                cost, key = value + travel[v][stops[0]] + scores[v], (visited, v)
+                if cost < longer.get(key, (np.inf, ()))[0]:
                     longer[key] = (cost, (v, *stops))
         partial = sorted(longer.values())[:kept]
     least = min((stops for _, stops in partial if np.isfinite(objective.begin[stops[0]])), key=objective)

@@ -67,7 +67,7 @@ def test_moves_change_the_value_by_what_they_say_and_can_be_undone(kind: str, en
         objective = objective_of_kind(kind, size, ends, seed)
         rng = RNG(seed)
         made = bridges = 0
-        for _ in range(10):
+        for _ in range(4):
             search = running(objective, ends.repair(rng.permutation(size)))
             before = objective(search.order())
             for vertex in rng.permutation(search.vertices).tolist():
@@ -98,9 +98,9 @@ def test_moves_change_the_value_by_what_they_say_and_can_be_undone(kind: str, en
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ends", ENDS)
 def test_small_problems_are_searched_to_the_optimum(kind: str, ends: Ends) -> None:
-    for seed in range(3):
-        objective = objective_of_kind(kind, 7, ends, seed)
-        least = min(objective(order) for order in itertools.permutations(range(7)) if ends.allows(order))
+    for seed in range(2):  # places, and a matrix
+        objective = objective_of_kind(kind, 6, ends, seed)
+        least = min(objective(order) for order in itertools.permutations(range(6)) if ends.allows(order))
         order = iterated_local_search(objective, RNG(0), Budget(), 200, 4)
         assert ends.allows(order)
         assert objective(order) == pytest.approx(least, rel=1e-9)

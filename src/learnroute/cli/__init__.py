@@ -13,7 +13,7 @@ from typing import TextIO
 import click
 
 from learnroute import __version__
-from learnroute.errors import InputError, printable
+from learnroute.errors import InputError, did_you_mean, printable
 from learnroute.interrupts import leaving_at_once
 from learnroute.stale_core import newer_sources
 
@@ -23,48 +23,82 @@ Example:
   learnroute plan problem.json --plot route.png
 """
 
-# Commands by the module that has them: only the module of the command that is asked for is imported
-MODULES = {
-    "planning": ("plan", "evaluate", "verify"),
-    "comparing": ("compare",),
-    "visiting": ("visits", "fleet"),
-    "choosing": ("tradeoff", "robustness", "learners", "journey"),
-    "problems": ("generate", "check", "convert"),
-    "learning": ("simulate", "estimate"),
-    "rehearsing": ("rehearse",),
-    "starting": ("example",),
-    "training": ("transfer", "follow", "calibrate"),
-    "reproduction": ("reproduce",),
-    "serving": ("serve",),
-    "studies": ("sweep", "rows", "plot"),
+# Commands by group, each with the module that has it: only the module of the command in use is imported
+GROUPS = {
+    "Plan": {
+        "plan": "planning",
+        "evaluate": "planning",
+        "compare": "comparing",
+        "verify": "planning",
+        "check": "problems",
+        "convert": "problems",
+        "generate": "problems",
+    },
+    "Decide": {
+        "visits": "visiting",
+        "fleet": "visiting",
+        "tradeoff": "choosing",
+        "robustness": "choosing",
+        "learners": "choosing",
+        "journey": "choosing",
+    },
+    "Learn from data": {
+        "example": "starting",
+        "estimate": "learning",
+        "rehearse": "rehearsing",
+        "transfer": "training",
+        "follow": "training",
+        "calibrate": "training",
+        "simulate": "learning",
+    },
+    "Study": {"sweep": "studies", "rows": "studies", "plot": "studies", "reproduce": "reproduction"},
+    "Service": {"serve": "serving"},
 }
+MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are asked for."""
+    """A group whose commands are imported when they are needed, and listed in sections."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return sorted(name for names in MODULES.values() for name in names)
+        return list(MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
-        for module, names in MODULES.items():
-            if cmd_name in names and cmd_name not in self.commands:
-                self._add(module)
+        if cmd_name in MODULES and cmd_name not in self.commands:
+            with leaving_at_once():
+                module = import_module(f"{__name__}.{MODULES[cmd_name]}")
+            for command in module.COMMANDS:
+                self.add_command(command)
         return self.commands.get(cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the first argument; suggest a similar name for an unknown one."""
+        name = args[0]
+        if name not in MODULES and not name.startswith("-"):
+            raise click.UsageError(f"unknown command {name!r}; {did_you_mean(name, MODULES)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per group, with the first sentence of each command's help."""
+        width = max(map(len, MODULES))
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), self._first_sentence(ctx, name)) for name in names])
+
+    def _first_sentence(self, ctx: click.Context, name: str) -> str:
+        command = self.get_command(ctx, name)
+        assert command is not None
+        assert command.help is not None
+        return " ".join(command.help.partition("\n\n")[0].split())
 
     def all(self) -> Mapping[str, click.Command]:
         """Return all commands by their names."""
-        for module in MODULES:
-            self._add(module)
-        return self.commands
-
-    def _add(self, module: str) -> None:
-        with leaving_at_once():
-            found = import_module(f"{__name__}.{module}")
-        for command in found.COMMANDS:
-            self.add_command(command)
+        with click.Context(self) as context:
+            return {name: command for name in MODULES if (command := self.get_command(context, name)) is not None}
 
 
 @click.group(cls=LazyGroup, epilog=EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]},
@@ -100,7 +134,11 @@ def run(arguments: Sequence[str] | None = None, began: float | None = None) -> i
     except click.UsageError as error:
         return _refuse(f"{error.format_message()} (see {_path(error.ctx)} --help)")
     except click.ClickException as error:
-        return _refuse(error.format_message())
+        first, *others = error.format_message().splitlines() or [""]
+        _refuse(first)
+        for line in others:  # a traceback of the user's own code
+            click.echo(printable(line, None), err=True)
+        return 2
     except InputError as error:
         return _refuse(str(error))
     except MemoryError:

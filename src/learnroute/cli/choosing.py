@@ -32,7 +32,7 @@ from learnroute.cli.tables import print_sheet
 from learnroute.comparison.of_learners import compare_learners
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, json_files, read_problem, write_plan
-from learnroute.formats.files import errors_naming, write_text
+from learnroute.formats.files import errors_naming, is_there, write_text
 from learnroute.journeys import MEASURED, Journey
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import ESTIMATE, UPPER
@@ -60,32 +60,33 @@ NEW_REGION = (
     type=int,
     default=20,
     show_default=True,
-    help="Plans to make beyond 14 regions (8 with a regularised learner).",
+    help="Number of plans to make beyond 14 regions (8 with a regularised learner).",
 )
-@click.option("--budget", type=float, metavar="TRAVEL", help="Pick the route of least error that travels no more.")
-@click.option("--ceiling", type=float, metavar="ERROR", help="Pick the route of least travel with no more error.")
+@click.option("--budget", type=float, metavar="TRAVEL", help="Pick the route with the least error within this travel.")
+@click.option("--ceiling", type=float, metavar="ERROR", help="Pick the route with the least travel within this error.")
 @seed_option
 @time_option
 @json_option
 @output_option(
-    f"Write the curve ({suffixes(REPORTS)}), or with --budget or --ceiling the route picked ({suffixes(ROUTES)})."
+    f"Write the curve ({suffixes(REPORTS)}), or the route picked by --budget or --ceiling ({suffixes(ROUTES)})."
 )
 @plot_option
 def tradeoff_command(
     source: Source, points: int, budget: float | None, ceiling: float | None, seed: int, time_limit: float | None,
     as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Show the routes between least travel and least expected error for the problem in FILE.
+    """Show the trade-off curve between travel and expected error.
 
-    All routes that no other one beats in both, up to 14 regions (8 with a regularised learner); beyond, the best found.
-    The route with the least loss at the problem's travel rate is marked; --budget or --ceiling picks another.
+    Up to 14 regions (8 with a regularised learner), these are all Pareto-optimal routes for the problem in FILE; beyond
+    that, the best ones found. The route with the least loss at the problem's travel rate is marked; --budget or
+    --ceiling picks another one.
     """
     if budget is not None and ceiling is not None:
-        raise InputError("each picks a route; give one of them", field="--budget", found="and --ceiling")
+        raise InputError("each picks a route; give only one of them", field="--budget", found="and --ceiling")
     check_outputs(outputs, (*REPORTS, *ROUTES), pictures)
     routes = [path for path in outputs if path.suffix.lower() in ROUTES]
     if routes and budget is None and ceiling is None:
-        raise InputError("which route? Pick one with --budget or --ceiling", where=routes[0])
+        raise InputError("holds one route; pick it with --budget or --ceiling", where=routes[0])
     problem = source.read()
     for path in routes:
         check_plan_destination(path, problem)
@@ -125,9 +126,9 @@ def tradeoff_command(
 )
 @problem_options
 @click.option(
-    "--within", type=float, metavar="SHARE", help="Dissimilarities may be smaller by up to this share of them."
+    "--within", type=float, metavar="SHARE", help="Dissimilarities may be smaller by up to this share, such as 0.2."
 )
-@click.option("--draws", type=int, default=200, show_default=True, help="Times to draw dissimilarities and plan anew.")
+@click.option("--draws", type=int, default=200, show_default=True, help="Number of random dissimilarities to plan for.")
 @seed_option
 @time_option
 @json_option
@@ -137,18 +138,18 @@ def robustness_command(
     source: Source, within: float | None, draws: int, seed: int, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Show whether the plan for FILE hangs on single dissimilarities.
+    """Test how sensitive the plan for FILE is to its dissimilarities.
 
-    Dissimilarities are upper bounds. Lower bounds come from the file (dissimilarity_low) or from --within. The plan is
-    made for the upper ones, not for unbiased estimates; then dissimilarities are drawn between their bounds and the
-    route is planned anew.
+    The plan is made for the upper bounds on the dissimilarities. Then dissimilarities are drawn between their lower and
+    upper bounds, and the best routes for them are compared with the plan. Lower bounds come from FILE
+    (dissimilarity_low) or from --within.
     """
     check_outputs(outputs, (".json",), pictures)
     if source.dissimilarities == ESTIMATE:
-        raise InputError("robustness plans for the upper bounds; leave it out", field="--dissimilarities",
+        raise InputError("robustness uses the upper bounds; omit this option", field="--dissimilarities",
                          value=ESTIMATE)  # fmt: skip
     given = source.read()
-    about = [f"by {KINDS[UPPER]}, not by the unbiased estimates"] if given.has_estimates else []
+    about = [f"uses {KINDS[UPPER]}, not the unbiased estimates"] if given.has_estimates else []
     with progress_shown() as progress:
         found = robustness(given, within, draws, seed, time_left(time_limit), progress)
     deliver(found, (*outputs, *pictures), as_json, *about)
@@ -168,11 +169,11 @@ def learners_command(
     source: Source, seed: int, time_limit: float | None, as_json: bool, outputs: tuple[Path, ...],
     pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Show which learner is worth it for the problem in FILE.
+    """Compare learners: error, travel and total loss.
 
-    The paper's learner on the shortest and on its best route, a proximal one with the best λ on both, λ and route
-    chosen together, one λ for each visit, the running mean, recursive least squares, and the error of the mean model,
-    below which none comes.
+    Compares least squares (the paper's learner) on the shortest route and on its best route, proximal learners with the
+    best λ for these routes, with λ and route chosen together and with one λ per visit, the running mean, recursive
+    least squares, and the error of the mean model, which is a lower bound for all of them.
     """
     check_outputs(outputs, (*REPORTS, ".md"), pictures)
     problem = source.read()
@@ -187,23 +188,28 @@ def learners_command(
     '  learnroute journey trip.json --visited "Hazmat cage"',
 )
 @click.argument("state", metavar="JOURNEY", type=click.Path(path_type=Path))
-@click.option("--begin", type=click.Path(path_type=Path), metavar="FILE", help="Begin a journey through this problem.")
-@click.option("--visited", metavar="NAME", help="A region that was visited and trained in.")
+@click.option(
+    "--begin",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Start a new journey through the regions of this problem.",
+)
+@click.option("--visited", metavar="NAME", help="Record a visit to this region.")
 @click.option(
     "--measured", type=click.Path(path_type=Path), metavar="FILE",
-    help="What was measured there: a JSON object with any of errors, dissimilarity (a number a region) and vector.",
+    help="Measurements of that visit: a JSON object with errors, dissimilarity (one number per region each) or vector.",
 )  # fmt: skip
-@click.option("--drop", metavar="NAME", help="A region that will not be visited after all; no error is counted there.")
+@click.option("--drop", metavar="NAME", help="Remove this region from the journey; its error no longer counts.")
 @click.option(
     "--add", "added", type=click.Path(path_type=Path), metavar="FILE",
-    help="A region that is to be visited too: a JSON object with region, its name, and what the other regions have: "
-    "travel (and travel_back) or coordinates, dissimilarity or vector, initial, samples, importance.",
+    help="Add a region: a JSON object with region (its name) and the same members as the other regions: travel (and "
+    "travel_back) or coordinates, dissimilarity or vector, initial, samples, importance.",
 )  # fmt: skip
-@click.option("--method", type=Name(list(METHODS)), help=f"With --begin; auto if left out. {METHOD_HELP}")
-@click.option("--seed", type=int, help="With --begin; 0 if left out. Same seed, same answer.")
+@click.option("--method", type=Name(list(METHODS)), help=f"With --begin. {METHOD_HELP} Default: auto.")
+@click.option("--seed", type=int, help="With --begin: random seed. Default: 0.")
 @click.option(
     "--dissimilarities", type=Name([ESTIMATE, UPPER]),
-    help="With --begin: plan by the unbiased estimates of FILE (default where it has some), or by its upper bounds.",
+    help="With --begin: plan with the unbiased estimates of FILE (default if it has them), or with its upper bounds.",
 )  # fmt: skip
 @time_option
 @json_option
@@ -211,24 +217,25 @@ def journey_command(
     state: Path, begin: Path | None, visited: str | None, measured: Path | None, method: str | None, seed: int | None,
     dissimilarities: str | None, drop: str | None, added: Path | None, time_limit: float | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Plan again on the way: JOURNEY is a file that keeps the visits made and the rest of the route.
+    """Replan after each visit, with what was measured on the way.
 
-    Begin it with a problem, tell it each region visited and what was measured there, and it says where to go next. The
-    file is written whole after every step, so nothing is lost if the agent stops. Without options, it is shown.
+    JOURNEY is a file (.json) with the visits made and the rest of the route. Start it with --begin, then record each
+    visit with --visited; the next region is printed. The file is saved after every step. Without options, the journey
+    is printed.
     """
     if measured and not visited:
-        raise InputError("where? Name the region with --visited", field="--measured")
+        raise InputError("name the region that was measured with --visited", field="--measured")
     steps = [name for name, given in (("--visited", visited), ("--drop", drop), ("--add", added)) if given]
     if begin and steps:
-        raise InputError("begin the journey first, then tell it the visits", field="--begin", found=f"and {steps[0]}")
+        raise InputError(f"start the journey first, then use {steps[0]}", field="--begin", found=f"and {steps[0]}")
     if len(steps) > 1:
-        raise InputError("one step at a time; give one of them", field=steps[0], found=f"and {steps[1]}")
+        raise InputError("only one change per call; give one of them", field=steps[0], found=f"and {steps[1]}")
     if not begin and (method is not None or seed is not None):
         raise InputError(
-            "a journey keeps those that it began with; give them with --begin", field="--method", found="and --seed"
+            "are fixed when the journey starts; give them with --begin", field="--method", found="and --seed"
         )
     if not begin and dissimilarities is not None:
-        raise InputError("a journey keeps those that it began with; give it with --begin", field="--dissimilarities",
+        raise InputError("is fixed when the journey starts; give it with --begin", field="--dissimilarities",
                          value=dissimilarities)  # fmt: skip
     with progress_shown() as progress:
         if begin:
@@ -236,6 +243,8 @@ def journey_command(
             problem = problem if dissimilarities is None else problem.with_dissimilarities(dissimilarities)
             trip = Journey(problem, method or "auto", seed or 0, state, progress, time_left(time_limit))
         else:
+            if not is_there(state):
+                raise InputError("no such journey; start one with --begin", where=state)
             trip = Journey.resume(state)
         if visited:
             trip.visit(visited, **_measurements(measured), progress=progress, time_limit=time_left(time_limit))
@@ -263,14 +272,14 @@ def _measurements(path: Path | None) -> dict[str, Any]:
         return {}
     with errors_naming(path):
         found = json_files.read(path)
-    if not isinstance(found, dict) or not set(found) <= set(MEASURED):
-        raise InputError(f"an object with any of {', '.join(MEASURED)} is needed", where=path)
-    return found
+        return as_members("", found, MEASURED)
 
 
 def _region_in(path: Path) -> dict[str, Any]:
     """Return the members of a region that is to be added."""
     found = json_files.read(path)
     if not isinstance(found, dict):
-        raise InputError("an object with region, its name, and what the other regions have is needed", value=found)
+        raise InputError(
+            "expected a JSON object with region (its name) and the members that other regions have", value=found
+        )
     return as_members("", found, NEW_REGION, ("region",))

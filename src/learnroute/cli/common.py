@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from learnroute.cli.tables import print_sheet
 from learnroute.errors import InputError, did_you_mean, printable
@@ -40,7 +41,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_INPUT = Path("-")
 INTERRUPTED = 130  # the exit code after Ctrl-C
 REPORTS = (".json", ".csv")  # what tables of results are written as
-METHOD_HELP = "How to find the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
+METHOD_HELP = "How to choose the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
 PATIENCE = 0.5  # seconds before progress is shown
 PRINTING = 0.1  # seconds that printing and writing a plan take, kept from its time limit
 SELDOM = 10.0  # seconds between progress lines that do not go to a terminal
@@ -91,6 +92,17 @@ class Source:
             return problem_from(data, self.learner, self.constraints, self.travel_rate)
 
 
+PARTS = ("learner", "constraints", "visits", "fleet")  # of a problem, whose members options replace
+REPLACED = ("learner", "constraints", "travel_rate")  # while a file is read; all others, afterwards
+OPTION_NAMES: dict[str, tuple[str, ...]] = {  # by field, where they differ
+    "constraints.return": ("return_",),
+    "visits.required": ("require",),
+    "visits.forbidden": ("forbid",),
+    "region": ("visited", "drop"),
+    "where": ("conditions",),
+}
+
+
 class OnceCommand(click.Command):
     """A command that refuses an option given twice, where the second would silently replace the first."""
 
@@ -101,6 +113,41 @@ class OnceCommand(click.Command):
             if times > 1 and isinstance(option, click.Option) and not option.multiple and not option.is_flag:
                 raise click.UsageError(f"{option.opts[-1]} is given {times} times; give it once", ctx)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error in a value that came from an option names the option."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            option = self._option_of(ctx, error)
+            raise error if option is None else error.renamed(option) from None
+
+    def _option_of(self, ctx: click.Context, error: InputError) -> str | None:
+        """Return the option that the field of an error was given by, if one was; other fields are those of a file."""
+        field = error.field or ""
+        part, _, member = field.rpartition(".")
+        if error.where is not None and part not in REPLACED and field not in REPLACED:
+            return None
+        names = OPTION_NAMES.get(field, (member,) if part in PARTS else (field, f"{field}s"))
+        for param in self.params:
+            of_part = getattr(param, "section", None) == LEARNER  # --samples is learner.samples, not samples
+            given = ctx.get_parameter_source(param.name or "") == ParameterSource.COMMANDLINE
+            if given and param.name in names and (part in PARTS or not of_part):
+                return max(param.opts, key=len)
+        return None
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command's own options, then those that many commands have, in sections."""
+        rows: dict[str, list[tuple[str, str]]] = {section: [] for section in ("Options", *SECTIONS)}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record is not None and isinstance(option, click.Option):
+                usual = RUN if "--help" in option.opts else "Options"
+                rows[getattr(option, "section", usual)].append(record)
+        for section, records in rows.items():
+            if records:
+                with formatter.section(section):
+                    formatter.write_dl(records)
 
 
 command = functools.partial(click.command, cls=OnceCommand)
@@ -116,75 +163,97 @@ class Name(Choice):
         return super().convert(value, param, ctx)
 
 
+LEARNER, ROUTE, VISITS, FLEET, RUN = SECTIONS = tuple(
+    f"Common options ({about})" for about in ("learner", "route", "visits", "vehicles and models", "run and output")
+)  # of a command's help, after its own options
+
+
+class SectionOption(click.Option):
+    """An option that many commands have, listed in a section of its own."""
+
+    def __init__(self, *args: Any, section: str = RUN, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.section = section
+
+
+def common_option(*names: str, section: str = RUN, **settings: Any) -> Callable[[F], F]:
+    """Add an option that many commands have."""
+    return click.option(*names, cls=SectionOption, section=section, **settings)
+
+
+_learner, _route, _visits, _fleet = (functools.partial(common_option, section=name) for name in SECTIONS[:-1])
 OPTIONS = {
-    "features": click.option("--features", type=int, metavar="m", help="Features, instead of the file's."),
-    "samples": click.option("--samples", type=int, metavar="n", help="Samples in every region, instead of the file's."),
-    "noise": click.option("--noise", type=float, metavar="σ", help="Noise level, instead of the file's."),
-    "rule": click.option(
-        "--rule", type=Name([rule.rule for rule in RULES]), help="How the learner trains, instead of the file's."
+    "features": _learner("--features", type=int, metavar="m", help="Number of features; default: from FILE."),
+    "samples": _learner("--samples", type=int, metavar="n", help="Training samples per region; default: from FILE."),
+    "noise": _learner(
+        "--noise", type=float, metavar="σ", help="Standard deviation of the label noise; default: from FILE."
     ),
-    "regularization": click.option(
+    "rule": _learner(
+        "--rule", type=Name([rule.rule for rule in RULES]), help="Training rule of the learner; default: from FILE."
+    ),
+    "regularization": _learner(
         "--regularization",
         metavar="λ",
-        help="Of the rule proximal: a number, one for each position with commas "
-        "between, auto (one, chosen with the route) or schedule (one for each position, chosen with the route).",
+        help="Regularisation strength λ for --rule proximal (which it implies): a number, a comma-separated list (one "
+        "per position), auto (one λ, chosen with the route) or schedule (one λ per position, chosen with the route).",
     ),
-    "steps": click.option("--steps", type=int, metavar="k", help="Of the rule gradient: the number of steps."),
-    "rate": click.option("--rate", type=float, metavar="η", help="Of the rule gradient: the size of a step."),
-    "start": click.option("--start", metavar="NAME", help="The region to begin with."),
-    "end": click.option("--end", metavar="NAME", help="The region to end with."),
-    "return": click.option(
+    "steps": _learner("--steps", type=int, metavar="k", help="Gradient steps per visit, for --rule gradient."),
+    "rate": _learner("--rate", type=float, metavar="η", help="Step size, for --rule gradient."),
+    "start": _route("--start", metavar="NAME", help="First region of the route."),
+    "end": _route("--end", metavar="NAME", help="Last region of the route."),
+    "return": _route(
         "--return/--no-return",
         "return_",
         default=None,
-        help="Count the way back, to the first region or to the depot (there, it counts unless --no-return).",
+        help="Count the way back to the first region, or to the depot. Default: only with a depot.",
     ),
-    "depot": click.option(
+    "depot": _route(
         "--depot",
         metavar="NAME|X,Y",
-        help="Start and return there, but learn nothing there: a region of FILE, which is none then, or coordinates.",
+        help="Start and end at a place without training: a region of FILE (then no longer a learning region), or "
+        "coordinates.",
     ),
-    "optional": click.option("--optional", is_flag=True, help="Visit only the regions that pay."),
-    "require": click.option(
-        "--require", multiple=True, metavar="NAME", help="A region to visit in any case; others are optional."
+    "travel_rate": _route(
+        "--travel-rate", type=float, metavar="X", help="Loss per unit of travel; default: from FILE."
     ),
-    "forbid": click.option(
-        "--forbid", multiple=True, metavar="NAME", help="A region not to visit; its error counts. Others are optional."
+    "dissimilarities": _route(
+        "--dissimilarities",
+        type=Name([ESTIMATE, UPPER]),
+        help="Plan with the unbiased estimates of FILE (default if it has them), or with its upper bounds (the paper's "
+        "Assumption 1).",
     ),
-    "repeat": click.option("--repeat", type=int, metavar="N", help="Visit one region up to N times, if that pays."),
-    "at_most": click.option("--at-most", type=int, metavar="N", help="Make at most N visits: those that pay most."),
-    "budget": click.option(
-        "--budget", type=float, metavar="X", help="Travel at most X, the way back included, to the regions that pay."
+    "title": _route("--title", metavar="TEXT", help="Title for pictures and printed results; default: from FILE."),
+    "optional": _visits("--optional", is_flag=True, help="Visit only regions that reduce the total loss."),
+    "require": _visits(
+        "--require", multiple=True, metavar="NAME",
+        help="Visit this region in any case; the others become optional. May be repeated.",
     ),
-    "vehicles": click.option(
-        "--vehicles", type=int, metavar="K", help="Number of vehicles, each of which trains its own model."
+    "forbid": _visits(
+        "--forbid", multiple=True, metavar="NAME",
+        help="Never visit this region; its error still counts. The others become optional. May be repeated.",
     ),
-    "models": click.option(
+    "repeat": _visits(
+        "--repeat", type=int, metavar="N", help="Visit a region up to N times if that reduces the total loss."
+    ),
+    "at_most": _visits("--at-most", type=int, metavar="N", help="Maximum number of visits; regions become optional."),
+    "budget": _visits(
+        "--budget", type=float, metavar="X", help="Maximum travel, including the way back; regions become optional."
+    ),
+    "vehicles": _fleet("--vehicles", type=int, metavar="K", help="Number of vehicles; each trains its own model."),
+    "models": _fleet(
         "--models", type=int, metavar="K", help="Number of models on one vehicle; each visit trains one of them."
     ),
-    "serve": click.option(
+    "serve": _fleet(
         "--serve",
         type=Name([MERGED, OWN]),
         help="merged: the average of all models serves all regions (default for vehicles). own: each region is served "
         "by the model with the least expected error there (default for models).",
     ),
-    "longest": click.option(
-        "--longest", is_flag=True, help="Pay for the longest route instead of the travel of all vehicles."
+    "longest": _fleet(
+        "--longest", is_flag=True, help="Count the travel of the longest route instead of the sum over all vehicles."
     ),
-    "limit": click.option("--limit", type=float, metavar="X", help="Each vehicle travels at most X."),
-    "travel_rate": click.option(
-        "--travel-rate", type=float, metavar="X", help="How much loss a unit of travel is worth, instead of the file's."
-    ),
-    "dissimilarities": click.option(
-        "--dissimilarities",
-        type=Name([ESTIMATE, UPPER]),
-        help="What to plan by: the unbiased estimates of FILE (default where it has some), or its upper bounds "
-        "(Assumption 1).",
-    ),
-    "title": click.option(
-        "--title", metavar="TEXT", help="What pictures and prints are headed by, instead of the file's."
-    ),
-}
+    "limit": _fleet("--limit", type=float, metavar="X", help="Maximum travel per vehicle."),
+}  # fmt: skip
 
 
 def problem_options(function: F) -> F:
@@ -199,9 +268,7 @@ def problem_options(function: F) -> F:
         *args: Any, file: Path, features: int | None, samples: int | None, noise: float | None, rule: str | None,
         regularization: str | None, steps: int | None, rate: float | None, start: str | None,
         end: str | None, return_: bool | None, depot: str | None, travel_rate: float | None,
-        dissimilarities: str | None, title: str | None, optional: bool, require: tuple[str, ...],
-        forbid: tuple[str, ...], repeat: int | None, at_most: int | None, longest: bool,
-        limit: float | None, **others: Any,
+        dissimilarities: str | None, title: str | None, **others: Any,
     ) -> Any:  # fmt: skip
         learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
         learner["regularization"] = (
@@ -212,16 +279,10 @@ def problem_options(function: F) -> F:
         elif rule is None and steps is not None and rate is not None:
             learner["rule"] = Gradient.rule
         constraints = {"start": start, "end": end, "return": return_}
-        visits = _given({"forbidden": forbid or None, "repeat": repeat, "at_most": at_most})
-        if "budget" not in own and (budget := others.pop("budget")) is not None:
-            visits["budget"] = budget
-        if optional or require:
-            visits["required"] = require
-        fleet = {"limit": limit, "travel": LONGEST if longest else None}
-        fleet |= {name: others.pop(name) for name in ("vehicles", "models", "serve") if name not in own}
+        about = {name: others.pop(name) for name in ROUTE_OPTIONS if name not in own}
         source = Source(
-            file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities, visits,
-            _given(fleet),
+            file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities,
+            wanted_visits(about), wanted_fleet(about),
         )  # fmt: skip
         return function(*args, source, **others)
 
@@ -233,6 +294,33 @@ def problem_options(function: F) -> F:
     return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
 
 
+ROUTE_OPTIONS = (
+    "optional", "require", "forbid", "repeat", "at_most", "budget", "vehicles", "models", "serve", "longest", "limit",
+)  # fmt: skip
+
+
+def route_options(function: F) -> F:
+    """Add the options about visits, vehicles and models, and those about the ends of routes."""
+    for name in reversed(("start", "end", "return", "depot", *ROUTE_OPTIONS)):
+        function = OPTIONS[name](function)
+    return function
+
+
+def wanted_visits(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of `visits` that options give."""
+    found = {"forbidden": options["forbid"] or None, "repeat": options["repeat"], "at_most": options["at_most"]}
+    found |= {"budget": options.get("budget")}
+    if options["optional"] or options["require"]:
+        found["required"] = options["require"]
+    return _given(found)
+
+
+def wanted_fleet(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of `fleet` that options give."""
+    found = {name: options.get(name) for name in ("vehicles", "models", "serve", "limit")}
+    return _given({**found, "travel": LONGEST if options["longest"] else None})
+
+
 def depot_place(text: str, problem: Problem) -> str | list[float]:
     """Return what --depot says: the name of a region, or coordinates."""
     if text in problem.regions:
@@ -242,7 +330,7 @@ def depot_place(text: str, problem: Problem) -> str | list[float]:
     except ValueError:
         return text
     if len(place) != 2:
-        raise InputError("two coordinates X,Y, or the name of a region, are needed", field="depot", value=text)
+        raise InputError("expected the name of a region, or two coordinates X,Y", field="depot", value=text)
     return place
 
 
@@ -252,14 +340,16 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 def seed_option(function: F) -> F:
     """Add --seed."""
-    return click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same answer.")(function)
+    return common_option(
+        "--seed", type=int, default=0, show_default=True, help="Random seed; the same seed gives the same result."
+    )(function)
 
 
 def time_option(function: F) -> F:
     """Add --time-limit."""
-    return click.option("--time-limit", type=float, metavar="SECONDS", help="Stop with the best found by then.")(
-        function
-    )
+    return common_option(
+        "--time-limit", type=float, metavar="SECONDS", help="Stop after this time with the best result found."
+    )(function)
 
 
 def time_left(time_limit: float | None) -> float | None:
@@ -272,12 +362,12 @@ def time_left(time_limit: float | None) -> float | None:
 
 def json_option(function: F) -> F:
     """Add --json."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
+    return common_option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(function)
 
 
 def output_option(help_text: str, required: bool = False) -> Callable[[F], F]:
     """Add -o, which may be repeated."""
-    return click.option(
+    return common_option(
         "-o", "--output", "outputs", type=click.Path(path_type=Path), metavar="FILE", multiple=True, required=required,
         help=f"{help_text} May be repeated.",
     )  # fmt: skip
@@ -291,7 +381,7 @@ def suffixes(known: Iterable[str]) -> str:
 
 def plot_option(function: F) -> F:
     """Add --plot, which may be repeated."""
-    return click.option(
+    return common_option(
         "--plot", "pictures", type=click.Path(path_type=Path), metavar="FILE", multiple=True,
         help=f"Draw a picture ({suffixes(PICTURES)}). May be repeated.",
     )(function)  # fmt: skip
@@ -307,7 +397,7 @@ def numbers_from(field: str, text: str) -> list[int]:
         except ValueError:
             numbers = range(0)
         if not numbers or numbers[0] < 1 or numbers[-1] > MOST:
-            raise InputError(f"numbers from 1 to {MOST} are needed, such as 1-4 or 1,2,8", field=field, value=text)
+            raise InputError(f"expected numbers from 1 to {MOST}, such as 1-4 or 1,2,8", field=field, value=text)
         found.extend(numbers)
     return found
 

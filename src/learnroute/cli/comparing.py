@@ -27,13 +27,15 @@ from learnroute.solvers.registry import METHODS
 
 @command("compare", epilog="\b\nExample:\n  learnroute compare examples/warehouse-robot.json --plot methods.png")
 @problem_options
-@click.option("--methods", metavar="A,B", help=f"Only these (of {', '.join(METHODS)}).")
+@click.option("--methods", metavar="A,B", help=f"Methods to run, of {', '.join(METHODS)}. Default: all but auto.")
 @seed_option
 @click.option(
     "--time-limit", type=float, metavar="SECONDS",
-    help="For all methods together: each gets an equal part of the time left. Default: 60 per method.",
+    help="Time limit for all methods together; each gets an equal part of the time left. Default: 60 per method.",
 )  # fmt: skip
-@click.option("--draws", type=int, default=100, show_default=True, help="Routes to average random methods over.")
+@click.option(
+    "--draws", type=int, default=100, show_default=True, help="Number of routes to average over, for random methods."
+)
 @json_option
 @output_option(f"Write the table ({suffixes(REPORTS)}).")
 @plot_option
@@ -41,7 +43,7 @@ def compare_command(
     source: Source, methods: str | None, seed: int,
     time_limit: float | None, draws: int, as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Run all methods on the problem in FILE and show their losses side by side."""
+    """Compare the routes and losses of all methods."""
     check_outputs(outputs, REPORTS, pictures)
     problem = source.read()
     names = [name.strip() for name in methods.split(",")] if methods is not None else None

@@ -58,14 +58,16 @@ SCALINGS = ("none", "standardise", "whiten")
 )
 @problem_options
 @click.option("--method", "methods", type=Name(list(METHODS)), multiple=True,
-              help=f"Whose route to simulate (auto if no route is given); may be repeated. {METHOD_HELP}")  # fmt: skip
+              help=f"Method whose route is simulated, auto if there is no --route. {METHOD_HELP} May be "
+              "repeated.")  # fmt: skip
 @click.option("--route", "routes", multiple=True, metavar="A,B,C",
-              help="A route to simulate: names, or 0-based indices; may be repeated. Of several vehicles, once per "
-              "vehicle.")  # fmt: skip
-@click.option("--runs", type=int, default=10_000, show_default=True, help="How many times to train along each route.")
+              help="Route to simulate: names or 0-based indices; may be repeated. With several vehicles, give one "
+              "--route per vehicle.")  # fmt: skip
+@click.option("--runs", type=int, default=10_000, show_default=True, help="Number of trainings along each route.")
 @click.option("--sampler", type=Name(SAMPLERS), default="low-dimensional", show_default=True,
-              help="direct makes all features and noise; low-dimensional draws from the same law, fast.")  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the confidence intervals.")
+              help="direct: draw all features and labels; low-dimensional: a fast sampler with the same "
+              "distribution.")  # fmt: skip
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
 @seed_option
 @time_option
 @json_option
@@ -76,10 +78,10 @@ def simulate_command(
     routes: tuple[str, ...], runs: int, sampler: str, level: float, seed: int, time_limit: float | None,
     as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Train along a route through the regions of FILE many times, and set the mean error beside the closed form.
+    """Simulate training along a route; compare with the closed form.
 
-    True models come from the file (truth, initial_model), or are drawn to match its dissimilarities. --time-limit is
-    for each route.
+    The learner is trained many times along a route through the regions of FILE. True models come from the file (truth,
+    initial_model), or are drawn to match its dissimilarities. --time-limit applies to each route.
     """
     from learnroute.learning.simulation import simulate, simulations_sheet, simulations_table
 
@@ -118,28 +120,37 @@ def simulate_command(
     "  learnroute plan buoys.json",
 )
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--target", required=True, metavar="COLUMN", help="The column to predict; all others are features.")
-@click.option("--region", metavar="COLUMN", help="The column with the region's name, where DATA is one table.")
+@click.option("--target", required=True, metavar="COLUMN", help="Column to predict; all other columns are features.")
+@click.option("--region", metavar="COLUMN", help="Column with the region names, if DATA is one table.")
 @click.option("--skip", multiple=True, metavar="COLUMN",
-              help="A column that is neither target nor feature, such as a time; may be repeated.")  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the upper confidence bounds.")
+              help="Column that is neither target nor feature, such as a time. May be repeated.")  # fmt: skip
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the upper bounds.")
 @click.option("--share", type=float, default=0.5, show_default=True,
-              help="Of each region's samples, to estimate from. The others are left to train and test on.")  # fmt: skip
-@click.option("--no-split", is_flag=True, help="Estimate from all samples (and train on others).")
+              help="Share of each region's samples to estimate from; the others are kept for training and "
+              "testing.")  # fmt: skip
+@click.option("--no-split", is_flag=True, help="Estimate from all samples; keep none for training.")
 @click.option("--scaling", type=Name(SCALINGS), default="none", show_default=True,
-              help="Bring features to mean 0 and variance 1; whiten: make them uncorrelated too.")  # fmt: skip
+              help="standardise: scale features to mean 0 and variance 1; whiten: also make them "
+              "uncorrelated.")  # fmt: skip
 @click.option("--intercept", is_flag=True, help="Add a constant feature.")
-@click.option("--drop-missing", is_flag=True, help="Drop samples with missing values instead of refusing the region.")
-@click.option("--pilot", type=int, metavar="P", help="Compare models on P principal directions of the features only.")
+@click.option("--drop-missing", is_flag=True, help="Drop samples with missing values instead of rejecting the region.")
 @click.option(
-    "--initial-model", metavar="A,B,…", help="Where the learner begins, one number a feature; zeros if omitted."
+    "--pilot",
+    type=int,
+    metavar="P",
+    help="Compare the models only along the first P principal components of the features.",
+)
+@click.option(
+    "--initial-model",
+    metavar="A,B,…",
+    help="Model that the learner starts from, one number per feature. Default: zeros.",
 )
 @click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
-              help="For --problem (.csv): travel costs, a matrix with names; or places (name, and x, y or lat, lon), "
-              "whose distances they are then.")  # fmt: skip
+              help="Travel costs (.csv) for --problem: a matrix with names, or places (columns name and x, y or lat, "
+              "lon), whose distances are the costs. Default: no travel costs.")  # fmt: skip
 @click.option("--samples", type=int, metavar="n",
-              help="Training samples in every region, for --problem. Default: each region's own number that is left to "
-              "train on.")  # fmt: skip
+              help="Training samples per region, for --problem. Default: each region's number of samples kept for "
+              "training.")  # fmt: skip
 @click.option("--regularization", metavar="λ",
               help="Regularisation strength λ of a proximal learner, for --problem: a number, a comma-separated list "
               "(one per position), auto or schedule. Default: a least-squares learner.")  # fmt: skip
@@ -148,10 +159,10 @@ def simulate_command(
     "problem_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help=f"Write the planning problem ({suffixes(WRITERS)}); travel costs nothing without --travel.",
+    help=f"Write the planning problem ({suffixes(WRITERS)}).",
 )
 @click.option("--rest", type=click.Path(path_type=Path), metavar="FOLDER",
-              help="Write the samples that were not used, to FOLDER/train and FOLDER/test.")  # fmt: skip
+              help="Write the unused samples to FOLDER/train and FOLDER/test.")  # fmt: skip
 @seed_option
 @json_option
 @output_option("Write the report (.json), or the bounds as a matrix (.csv).")
@@ -162,10 +173,10 @@ def estimate_command(
     samples: int | None, regularization: str | None, problem_file: Path | None, rest: Path | None, seed: int,
     as_json: bool, outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Estimate from samples how different the regions' models are, with upper confidence bounds.
+    """Estimate dissimilarities from samples, with confidence bounds.
 
-    DATA is a folder with one CSV file a region, or one CSV table with a region column. A region that cannot be
-    estimated is named with the reason; the others still are.
+    DATA is a folder with one CSV file per region, or one CSV table with a region column. Regions that cannot be
+    estimated are listed with the reason and skipped.
     """
     from learnroute.learning.estimation import estimate
 
@@ -214,7 +225,7 @@ def _routes_given(problem: Problem, stops: list[Any]) -> list[Plan]:
     if rules is not None and rules.vehicles > 1 and stops:
         return [evaluate(problem, stops)]
     if rules is not None and stops:
-        reason = "does not say which model each visit trains; leave it out, and a planned route is simulated"
+        reason = "does not say which model each visit trains; omit it to simulate a planned route"
         raise InputError(reason, field="--route")
     return [evaluate(problem, one) for one in stops]
 
@@ -229,12 +240,14 @@ def _write_rest(found: Estimate, target: str, folder: Path) -> None:
     for name in found.regions:
         too_long = len(os.fsencode(f"{name}.csv")) > LONGEST_NAME
         if Path(name).name != name or name in (".", "..") or "\0" in name or too_long:
-            raise InputError("cannot be a file name; rename it, or leave out --rest", field=f"region {shown(name)}")
+            raise InputError(
+                "is not a valid file name; rename the region, or omit --rest", field=f"region {shown(name)}"
+            )
     for part in ("train", "test"):
         try:
             (folder / part).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"cannot be made ({error.strerror})", where=folder / part) from None
+            raise InputError(f"cannot be created ({error.strerror})", where=folder / part) from None
         for name in found.regions:
             rows = getattr(found.rows[name], part)
             features, targets = found.samples[name]
@@ -248,5 +261,5 @@ def _numbers(text: str | None) -> list[float] | None:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise InputError(
-            "numbers with commas between them are needed", field="--initial-model", found=f"{text!r}"
+            "expected a comma-separated list of numbers", field="--initial-model", found=f"{text!r}"
         ) from None

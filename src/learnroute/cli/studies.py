@@ -42,24 +42,21 @@ from learnroute.study.sweeps import sweep
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", required=True,
-              help="Folder of the sweep: new or empty, or with --resume the one to go on with.")  # fmt: skip
-@click.option(
-    "--resume", is_flag=True, help="Go on with the sweep in the folder; solved problems are not solved again."
-)
-@click.option("--methods", metavar="A,B", help="With problem files: the methods.  [default: algorithm1,baseline,exact]")
-@click.option("--workers", type=int, metavar="K", help="Processes on this machine.  [default: one a core]")
-@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://HOST:PORT, or on a `local` one.")
+              help="Folder of the sweep: new or empty, or an existing sweep with --resume.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Continue the sweep in the folder; solved problems are not solved again.")
+@click.option("--methods", metavar="A,B", help="Methods, for problem files.  [default: algorithm1,baseline,exact]")
+@click.option("--workers", type=int, metavar="K", help="Number of processes.  [default: one per core]")
+@click.option("--dask", metavar="ADDRESS", help="Dask scheduler to run on: tcp://HOST:PORT, or local.")
 @json_option
 def sweep_command(
     files: tuple[Path, ...], output: Path, resume: bool, methods: str | None, workers: int | None, dask: str | None,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Solve all problems of the experiment in FILE (.toml or .json), and write one row a problem and method.
+    """Solve many problems and write one row per problem and method.
 
-    Or give problems of your own, in any format that `plan` reads.
+    FILE is an experiment (.toml or .json); or give several problem files, in any format that `plan` reads.
 
-    The folder gets rows.csv, and rows.parquet where pyarrow is installed. Interrupted or killed, it keeps what is
-    solved.
+    Writes rows.csv to the folder, and rows.parquet if pyarrow is installed. Solved problems survive an interruption.
     """
     experiment = _experiment(files, methods)
     if dask is not None:
@@ -69,7 +66,7 @@ def sweep_command(
             done = sweep(experiment, output, resume, workers, dask, progress)
     except KeyboardInterrupt:
         solved = Store(output).done if (output / "experiment.json").exists() else 0
-        say(f"{solved} of {experiment.size} problems are stored; --resume goes on with the rest")
+        say(f"{solved} of {experiment.size} problems are stored; --resume continues with the rest")
         raise
     for name in _row_files():
         write_rows(Store(output).rows(), output / name)
@@ -82,11 +79,14 @@ def sweep_command(
     epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n  learnroute rows ratios -o rows.parquet",
 )
 @click.argument("folder", type=click.Path(path_type=Path))
-@output_option(f"Where to write them ({suffixes(WRITERS)}).")
+@output_option(f"Write the rows ({suffixes(WRITERS)}).")
 def rows_command(folder: Path, outputs: tuple[Path, ...]) -> None:
-    """Write the rows of the sweep in FOLDER, finished or not, in the order of its experiment."""
+    """Export the rows of a sweep, finished or not.
+
+    FOLDER is the folder of the sweep; rows come in the order of its experiment.
+    """
     if not outputs:
-        raise InputError(f"missing; say where to write the rows ({suffixes(WRITERS)})", field="-o")
+        raise InputError(f"missing; give a file for the rows ({suffixes(WRITERS)})", field="-o")
     check_outputs(outputs, WRITERS)
     if not is_folder(folder):
         raise InputError("no such folder; give the folder of a sweep", where=folder)
@@ -101,15 +101,22 @@ def rows_command(folder: Path, outputs: tuple[Path, ...]) -> None:
     "  learnroute plot ratios --x regions -o ratios.png",
 )
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="ROWS...")
-@output_option(f"Where to draw ({suffixes(PICTURES)}).", required=True)
-@click.option("--x", "axis", type=Name(NUMERIC), help="What runs along the axis.  [default: what varies most]")
-@click.option("--where", "conditions", multiple=True, metavar="NAME=VALUE", help="Only such rows; may be repeated.")
+@output_option(f"Picture file ({suffixes(PICTURES)}).", required=True)
+@click.option(
+    "--x", "axis", type=Name(NUMERIC), help="Quantity on the horizontal axis.  [default: the one that varies most]"
+)
+@click.option(
+    "--where", "conditions", multiple=True, metavar="NAME=VALUE", help="Use only rows with this value. May be repeated."
+)
 @click.option("--band", type=Name(["interval", "spread"]), default="interval", show_default=True,
-              help="Shade the mean's 95 % interval, or where 90 % of the problems are.")  # fmt: skip
+              help="Band: the 95 % confidence interval of the mean, or the range of 90 % of the problems.")  # fmt: skip
 def plot_command(
     sources: tuple[Path, ...], outputs: tuple[Path, ...], axis: str | None, conditions: tuple[str, ...], band: str
 ) -> None:
-    """Draw the ratio to the optimum (or best bound) of each method, from rows: .csv, .parquet or folders of sweeps."""
+    """Plot each method's ratio to the optimum, from a sweep.
+
+    ROWS are .csv or .parquet files, or folders of sweeps. Where the optimum is unknown, its best lower bound is used.
+    """
     from learnroute.plots.pictures import save_figure
     from learnroute.plots.ratios import draw_ratios
 
@@ -125,11 +132,11 @@ def _experiment(files: tuple[Path, ...], methods: str | None) -> Experiment:
     """Return the experiment of a file, or one on problem files."""
     if len(files) == 1 and is_experiment(files[0]):
         if methods is not None:
-            raise InputError("the experiment says them; leave it out", field="--methods", value=methods)
+            raise InputError("the experiment has its own methods; omit --methods", field="--methods", value=methods)
         return read_experiment(files[0])
     for file in files:
         if is_experiment(file):
-            raise InputError("is an experiment; give it alone, or problems", where=file)
+            raise InputError("is an experiment; give it alone, or give only problem files", where=file)
     chosen: dict[str, Any] = {} if methods is None else {"methods": [name.strip() for name in methods.split(",")]}
     return OwnProblems(read_problems([str(file) for file in files]), **chosen)
 

@@ -33,7 +33,7 @@ def print_sheet(sheet: Sheet, problem: Problem | None = None, *about: str) -> No
     else:
         first, *others = describe(problem)
         if problem.has_estimates:
-            others[-1] += " (--dissimilarities upper: by their upper bounds)"
+            others[-1] += " (--dissimilarities upper: their upper bounds)"
         for line in (f"{problem.title or 'problem'}: {first}", *others, *about):
             show(line)
     for table in sheet.tables:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ from learnroute.cli.common import (
     suffixes,
     time_option,
 )
+from learnroute.cli.own_code import own_code
 from learnroute.errors import InputError, listed, printable
 from learnroute.formats import WRITERS, plan_from, read_plan, read_problem, write_problem
 from learnroute.formats.csv_files import read_matrix
@@ -51,15 +53,15 @@ def data_options(*own: Any) -> Callable[[F], F]:
     """Add what a learner is trained on, and the learner; then a command's own options."""
     options: tuple[Any, ...] = (
         click.argument("data", type=click.Path(path_type=Path)),
-        click.option("--target", required=True, metavar="COLUMN", help="The column to predict."),
-        click.option("--region", metavar="COLUMN", help="The region's column, where DATA is one table."),
+        click.option("--target", required=True, metavar="COLUMN", help="Column to predict."),
+        click.option("--region", metavar="COLUMN", help="Column with the region names, if DATA is one table."),
         click.option("--skip", multiple=True, metavar="COLUMN",
-                     help="A column that is neither target nor feature; may be repeated."),
+                     help="Column that is neither target nor feature. May be repeated."),
         click.option("--test", type=float, default=0.25, show_default=True,
-                     help="Share of each region's samples to test on, where DATA has no folders train and test."),
+                     help="Share of each region's samples for testing, if DATA has no folders train and test."),
         click.option("--learner", metavar="NAME",
-                     help="least-squares, proximal, or MODULE:FUNCTION of your own code, which returns a learner. "
-                     "Default: that of the plan, else least-squares."),
+                     help="least-squares, proximal, or MODULE:FUNCTION, a function of your own that returns a learner. "
+                     "Default: from the plan, otherwise least-squares."),
         *own,
     )  # fmt: skip
 
@@ -73,12 +75,12 @@ def data_options(*own: Any) -> Callable[[F], F]:
 
 training_options = data_options(
     click.option("--regularization", type=float, metavar="λ",
-                 help="λ of the proximal learner. Default: that of the plan, else 1."),
+                 help="Regularisation strength λ of the proximal learner. Default: from the plan, otherwise 1."),
     click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
-                 help="The planning problem: scale features as its features_scaling says. follow --route also "
-                 "takes its learner, and compares its prediction with the measured errors."),
+                 help="Planning problem with features_scaling, which is applied to the features. `follow --route` also "
+                 "uses its learner, and compares predicted and measured errors."),
     click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
-                 help="How a model is judged in a region."),
+                 help="Error measure of a model in a region."),
 )  # fmt: skip
 
 
@@ -88,11 +90,15 @@ training_options = data_options(
     "-o transfer.json",
 )
 @training_options
-@click.option("--repeats", type=int, default=1, show_default=True, help="Trainings in each region.")
-@click.option("--workers", type=int, default=1, show_default=True, help="Trainings at a time; needs joblib.")
+@click.option("--repeats", type=int, default=1, show_default=True, help="Number of trainings per region.")
+@click.option(
+    "--workers", type=int, default=1, show_default=True, help="Number of parallel trainings; more than 1 needs joblib."
+)
 @click.option("--rows", type=click.Path(path_type=Path), metavar="FILE",
-              help="Keep each training there (.json); run again, it goes on.")  # fmt: skip
-@click.option("--resample", is_flag=True, help="Deal each region's samples anew to training and test in each training.")
+              help="Store finished trainings in this file (.json), and continue from it when run again.")  # fmt: skip
+@click.option(
+    "--resample", is_flag=True, help="Split each region's samples into training and test again for each training."
+)
 @seed_option
 @time_option
 @json_option
@@ -103,7 +109,11 @@ def transfer_command(
     repeats: int, workers: int, rows: Path | None, resample: bool, seed: int, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Train a learner in each region of DATA alone, and test it in all of them."""
+    """Measure the transfer matrix: train in one region, test in all.
+
+    DATA is a folder with one CSV file per region, one CSV table with a region column, or a folder with subfolders train
+    and test.
+    """
     from learnroute.learning.planned_training import needs_intercept
     from learnroute.learning.transfers import transfer
 
@@ -113,13 +123,16 @@ def transfer_command(
         problem = read_problem(problem_file_of(problem_file))
         scaling, features = problem.features_scaling, problem.learner.features
         if scaling is None:
-            say(f"learnroute: {printable(str(problem_file))} has no features_scaling; features stay as they are")
+            say(f"learnroute: {printable(str(problem_file))} has no features_scaling; features are not scaled")
     regions = read_regions(data, target, region, skip, test, seed, scaling)
     with progress_shown() as progress:
         made = learner_named(
             learner, regularization, needs_intercept(samples_width(regions, scaling), features, scaling)
         )
-        found = transfer(regions, made, repeats, error, seed, workers, time_limit, progress, rows, resample, scaling)
+        with own_code(learner):
+            found = transfer(
+                regions, made, repeats, error, seed, workers, time_limit, progress, rows, resample, scaling
+            )  # fmt: skip
     deliver(found, outputs, as_json)
 
 
@@ -131,36 +144,37 @@ def transfer_command(
     "  learnroute follow held-out --target height --plan plan.json --repeats 10",
 )
 @training_options
-@click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="A plan, to be followed.")
-@click.option("--route", metavar="A,B,C", help="Or the names of regions in order.")
+@click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="Plan to follow (.json).")
+@click.option("--route", metavar="A,B,C", help="Route to follow instead of a plan: region names in order.")
 @click.option("--repeats", type=int, default=1, show_default=True, metavar="N",
-              help="Follow the route N times, each region's samples dealt anew to training and test.")  # fmt: skip
+              help="Follow the route N times, with new random splits into training and test samples.")  # fmt: skip
 @seed_option
 @json_option
-@output_option(f"Write errors ({suffixes(REPORTS)}).")
+@output_option(f"Write the errors ({suffixes(REPORTS)}).")
 def follow_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...],
     test: float, learner: str | None, regularization: float | None, problem_file: Path | None, error: str,
     plan_file: Path | None, route: str | None, repeats: int, seed: int, as_json: bool, outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Train a learner along a plan or a route through the regions of DATA, and test it in all after each stop.
+    """Train a learner along a plan, and test it in all regions.
 
-    DATA is a folder with one CSV file per region, one CSV table with a region column, or a folder with train and test,
-    as `learnroute estimate --rest` writes it. A plan says how to scale features, how to train, and which errors to
-    expect: they are printed beside the measured ones. Of several vehicles or models, each model is trained along its
-    visits, and errors at the end are those of the average, or of the model that serves each region.
+    The learner is tested after each stop. DATA is a folder with one CSV file per region, one CSV table with a region
+    column, or a folder with subfolders train and test, as written by `learnroute estimate --rest`. The plan sets the
+    scaling of features, the learner and the expected errors, which are printed beside the measured ones. With several
+    vehicles or models, each model is trained along its own visits; the final errors are those of the average, or of
+    the model that serves each region.
     """
     from learnroute.learning.following import follow, seeded
 
     check_outputs(outputs, REPORTS)
     if (plan_file is None) == (route is None):
-        raise InputError("give one of the two", field="--plan", found="and --route")
+        raise InputError("give exactly one of the two", field="--plan", found="and --route")
     planned = _planned(plan_file, route, problem_file)
     scaling = None if planned is None else planned.scaling
     regions = read_regions(data, target, region, skip, test, seed, scaling)
     made = _planned_learner(learner, regularization, planned, samples_width(regions, scaling))
     stops = planned or [stop.strip() for stop in (route or "").split(",")]
-    with progress_shown() as progress:
+    with progress_shown() as progress, own_code(learner):
         made = None if made is None else seeded(made, seed)
         found = follow(stops, regions, made, error, progress=progress, repeats=repeats, seed=seed)
     for note in found.notes if as_json else ():
@@ -181,19 +195,20 @@ def follow_command(
 )
 @click.argument("followed", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("--transfer", "transfer_file", type=click.Path(path_type=Path), required=True, metavar="FILE",
-              help="The transfer matrix (.json), as learnroute transfer writes it.")  # fmt: skip
+              help="Transfer matrix (.json), as written by `learnroute transfer`.")  # fmt: skip
 @click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
-              help="Travel costs (.csv); if omitted, travel costs nothing.")  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+              help="Travel costs (.csv), a matrix with names. Default: no travel costs.")  # fmt: skip
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
 @json_option
 @output_option(f"Write the planning problem ({suffixes(WRITERS)}).")
 def calibrate_command(
     followed: tuple[Path, ...], transfer_file: Path, travel: Path | None, level: float, as_json: bool,
     outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Fit retention, coupling and noise of any learner to errors along pilot routes, and say whether to plan by it.
+    """Fit the error law of a learner to errors measured along routes.
 
-    FOLLOWED are files that `learnroute follow -o` or `Following.save` wrote (.json).
+    Fits retention, coupling and noise, and tells whether the law is good enough to plan with. FOLLOWED are files
+    (.json) written by `learnroute follow -o` or `Following.save`.
     """
     from learnroute.learning.calibration import calibrate, read_following
     from learnroute.learning.transfers import Transfer
@@ -205,7 +220,7 @@ def calibrate_command(
     if travel is not None:
         names, costs = read_matrix(travel)
         if sorted(names) != sorted(known.regions):
-            raise InputError("has other regions than the transfer matrix", where=travel)
+            raise InputError("its regions are not those of the transfer matrix", where=travel)
         place = [names.index(name) for name in known.regions]
         fields["travel"] = [[costs[i][j] for j in place] for i in place]
     for path in outputs:
@@ -227,19 +242,22 @@ def _planned_learner(
         if regularization is None:
             return None
         if rule != PROXIMAL:
-            reason = f"the plan was made for the learner {rule}, which has none; give --learner proximal too"
+            reason = f"the plan is for the learner {rule}, which has no λ; add --learner proximal"
             raise InputError(reason, field="--regularization", found=f"= {regularization:g}")
     return learner_named(name or rule, regularization, planned.fits_intercept(width))
 
 
 def learner_named(name: str | None, regularization: float | None, fit_intercept: bool) -> Any:
     """Return a learner by its name, or what a function of the user's own code makes."""
+    if regularization is not None and not 0 < regularization < math.inf:
+        reason = "λ must be > 0; for λ = 0, use --learner least-squares"
+        raise InputError(reason, field="--regularization", found=f"= {regularization:g}")
     if name == PROXIMAL:
         from learnroute.learning import ProximalRegressor
 
         return ProximalRegressor(1.0 if regularization is None else regularization, fit_intercept=fit_intercept)
     if regularization is not None:
-        reason = f"the learner {name or LEAST_SQUARES} has none; give --learner proximal"
+        reason = f"the learner {name or LEAST_SQUARES} has no λ; add --learner proximal"
         raise InputError(reason, field="--regularization", found=f"= {regularization:g}")
     if name in (None, LEAST_SQUARES):
         from learnroute.learning import RouteRegressor
@@ -251,10 +269,16 @@ def learner_named(name: str | None, regularization: float | None, fit_intercept:
         raise InputError(reason, field="--learner", found=repr(name))
     if os.getcwd() not in sys.path:  # as python -m has it
         sys.path.insert(0, os.getcwd())
-    try:
-        return getattr(importlib.import_module(module), function)()
-    except (ImportError, AttributeError, TypeError) as error:
-        raise InputError(f"cannot be made ({error})", field="--learner", found=repr(name)) from None
+    with own_code(name):
+        try:
+            made = importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
+            raise InputError(f"there is no module {module}", field="--learner", found=repr(name)) from None
+        if not hasattr(made, function):
+            raise InputError(f"module {module} has no function {function}", field="--learner", found=repr(name))
+        return getattr(made, function)()
 
 
 def read_regions(
@@ -271,7 +295,7 @@ def read_regions(
         return {name: RegionData(train, test) for name, (train, test) in pairs.items()}
     tables = _usable(read_samples(data, target, region, skip), data)
     if not 0 < test < 1:
-        raise InputError("a share between 0 and 1 is needed", field="--test", found=f"= {test:g}")
+        raise InputError("expected a share between 0 and 1", field="--test", found=f"= {test:g}")
     samples = {name: _pair(name, found, scaling) for name, found in tables.items()}
     found = {}
     for name, rows in split(samples, 1 - test, test, seed).items():
@@ -291,9 +315,9 @@ def _pair(name: str, found: RegionTable, scaling: FeaturesScaling | None) -> tup
         extra = [column for column in found.columns if column not in wanted]
         lacking = [column for column in wanted if column not in found.columns]
         parts = [f"lacks {listed(lacking)}"] if lacking else []
-        parts += [f"has {listed(extra)}, to be left out (--skip)"] if extra else []
+        parts += [f"has {listed(extra)}, to be omitted with --skip"] if extra else []
         raise InputError(
-            f"{' and '.join(parts)}; the features that features_scaling was made for are needed",
+            f"{' and '.join(parts)}; give the features that features_scaling was made for",
             field=f"region {name!r}",
         )
     return found.features[:, [found.columns.index(column) for column in wanted]], found.targets
@@ -315,12 +339,12 @@ def _planned(plan_file: Path | None, route: str | None, problem_file: Path | Non
         if problem is None:
             return None
         if problem.fleet_rules is not None:
-            raise InputError("is of one vehicle with one model; follow the plan of a fleet (--plan)", field="--route")
+            raise InputError("has one vehicle with one model; give the plan of the fleet with --plan", field="--route")
         return PlannedTraining.of(evaluate(problem, route_stops(route or "", problem)))
     data = read_plan(plan_file)
     with errors_naming(plan_file):
         if not isinstance(data, dict):
-            raise InputError("a plan with a route is needed")
+            raise InputError("expected a plan with a route")
         return PlannedTraining.of(data if problem is None else plan_from(data, problem))
 
 

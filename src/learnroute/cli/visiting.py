@@ -42,9 +42,9 @@ def visits_command(
     source: Source, seed: int, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Show how many visits pay for the problem in FILE: the best route for each number of visits, from none on.
+    """Find how many visits pay off: the best route for each number.
 
-    Regions are optional unless FILE or --require asks for them. Error counts in all regions, visited or not.
+    Regions are optional unless FILE or --require asks for them. The error counts in all regions, visited or not.
     """
     check_outputs(outputs, (*REPORTS, ".md"), pictures)
     with progress_shown() as progress:
@@ -57,9 +57,17 @@ def visits_command(
     epilog="\b\nExample:\n  learnroute fleet examples/city-survey.json --vehicles 1-3 --models 1-3 --plot fleet.png",
 )
 @problem_options
-@click.option("--vehicles", default="1-4", show_default=True, metavar="K", help="Numbers of vehicles: 1-4, or 1,2,8.")
-@click.option("--models", default="1-4", show_default=True, metavar="K", help="Numbers of models on one vehicle.")
-@click.option("--serve", type=Name([MERGED, OWN]), help="Compare this mode alone, instead of both.")
+@click.option(
+    "--vehicles",
+    default="1-4",
+    show_default=True,
+    metavar="K",
+    help="Numbers of vehicles to compare, such as 1-4 or 1,2,8.",
+)
+@click.option(
+    "--models", default="1-4", show_default=True, metavar="K", help="Numbers of models on one vehicle to compare."
+)
+@click.option("--serve", type=Name([MERGED, OWN]), help="Compare only merged or only own models. Default: both.")
 @click.option(
     "--rounds", type=int, default=ROUNDS, show_default=True, metavar="R", help="Rounds of federated averaging."
 )
@@ -72,11 +80,11 @@ def fleet_command(
     source: Source, vehicles: str, models: str, serve: str | None, rounds: int, seed: int, time_limit: float | None,
     as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Compare numbers of vehicles and models for the problem in FILE: error, travel and total loss.
+    """Compare numbers of vehicles and models: error, travel, loss.
 
-    Vehicles train a model each; or one vehicle carries several models, and each visit trains one of them. At the end,
-    models are averaged (merged), or each region is served by the model that is best there (own). The last rows are
-    federated averaging with a client in each region, which is evaluated and not planned.
+    Each vehicle trains its own model, or one vehicle carries several models and each visit trains one of them. At the
+    end, the models are averaged (merged), or each region uses the model that is best there (own). The last rows are
+    federated averaging with one client per region, for comparison.
     """
     check_outputs(outputs, (*REPORTS, ".md"), pictures)
     sizes = numbers_from("--vehicles", vehicles), numbers_from("--models", models)

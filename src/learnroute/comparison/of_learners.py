@@ -45,11 +45,11 @@ SCHEDULE, CHOSEN, RUNNING_MEAN, RECURSIVE, MEAN_MODEL = (
 LEARNERS = {
     LEAST_SQUARES: "least squares (paper)",
     PROXIMAL: "proximal, one λ",
-    SCHEDULE: "proximal, λ by visit",
+    SCHEDULE: "proximal, λ per visit",
     CHOSEN: "proximal, chosen visits",
     RUNNING_MEAN: "running mean, λ = t-1",
     RECURSIVE: "recursive least sq.",
-    MEAN_MODEL: "floor: mean model",
+    MEAN_MODEL: "mean model (bound)",
 }
 SHORTEST, PAPERS, OWN = "shortest", "papers-best", "own-best"
 ROUTES = {SHORTEST: "shortest", PAPERS: "paper's best", OWN: "own best"}
@@ -59,16 +59,16 @@ COLUMNS = (
     Column("error", "error", ".5g", missing="none"),
     Column("travel_cost", "travel", ".5g"),
     Column("total", "total", ".5g"),
-    Column("saves", "saves", ".3g"),
-    Column("step", "step", ".3g"),
-    Column("memory", "kept"),
+    Column("saves", "saved", ".3g"),
+    Column("step"),
+    Column("memory", "memory"),
     Column("regularization"),
     Column("least_regularization"),
     Column("largest_regularization"),
     Column("refused"),
     Column("route"),
     Column(None, "λ"),
-    Column(None, "within 1 %"),
+    Column(None, "λ within 1 %"),
 )
 FIRST = 0.3  # λ of the running mean at its first visit, where least squares has no expected error
 CURVE = np.logspace(-3, 4, 71)  # λ of the curves
@@ -221,10 +221,11 @@ class LearnerTable(ResultMixin):
         """Return the table, and what its columns mean."""
         best = self.best
         lines = [
-            f"errors are by {KINDS[self.dissimilarities]}; kept: numbers in memory",
-            "saves: loss below the first row; step: loss below the row before",
+            f"errors use {KINDS[self.dissimilarities]}",
+            "saved: reduction of the total loss compared with the first row; memory: stored numbers; λ within 1 %: "
+            "range of λ with a total loss at most 1 % higher",
             *self.notes,
-            *([] if self.complete else ["the time limit came first: better routes or λ may exist"]),
+            *([] if self.complete else ["stopped by the time limit: better routes or λ may exist"]),
         ]
         kind = f"{LEARNERS[best.learner]}, route: {ROUTES[best.route_kind]}"
         headline = f"least total loss {best.total:.5g} per region by {kind}"
@@ -264,7 +265,7 @@ def compare_learners(
     check_type("problem", problem, Problem)
     check_one_model(problem)
     if problem.size > MOST_REGIONS:
-        reason = f"learners are compared on at most {MOST_REGIONS}; give some of the regions"
+        reason = f"learners are compared for at most {MOST_REGIONS} regions"
         raise InputError(reason, field="regions", found=f"has {problem.size} entries")
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
@@ -302,7 +303,7 @@ class _Table:
                 found.append(search(self.papers))
         budget.progress("routes", 1.0)
         if not rounds.late:
-            together = tune_constant(problem, search, part.part(0.6))
+            together = tune_constant(problem, search, part.part(0.6), any_route=True)
             found.append(np.array(together.order))
         shorter = self._in_the_better_direction(min(found, key=lambda order: travel_cost(problem, order)))
         if shorter != self.shortest:
@@ -372,19 +373,19 @@ class _Table:
     def notes(self) -> tuple[str, ...]:
         """Say what the numbers do not."""
         problem = self.problem
-        notes = [f"left untrained, the first model has an error of {problem.initial_sum / problem.size:.5g}"]
+        notes = [f"the untrained model has an error of {problem.initial_sum / problem.size:.5g}"]
         notes += [] if self.refused is None else [f"least squares: {self.refused}"]
         if self._first:
             notes.append(f"running mean: λ = {FIRST:g} at the first visit, where least squares has no expected error")
         if not _squared_distances(problem):
             notes.append(
-                "the dissimilarities are no squared distances between models (bounds and estimates seldom are): the "
-                "floor is what the mean of all models would have, and no bound"
+                "the dissimilarities are not squared distances between models (bounds and estimates rarely are), so "
+                "the error of the mean model is not a lower bound"
             )
         if problem.initial_sum / problem.size < floor_of(problem):
-            notes.append("the first model is said to be better than the mean model: check the initial dissimilarities")
+            notes.append("by initial, the untrained model is better than the mean model: check these values")
         if self.late:
-            notes.append("the time limit came before all curves over λ were computed; the others are left out")
+            notes.append("stopped by the time limit: some curves over λ are missing")
         return tuple(notes)
 
     @property

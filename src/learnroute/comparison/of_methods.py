@@ -30,7 +30,7 @@ from learnroute.tuning import objective_for_method
 HEADS = {
     "travel": "travel", "dissimilarity": "dissimilar", "initial": "first model", "noise": "noise",
 }  # fmt: skip  # of the parts of a loss
-LATE = "left out: the time limit came before its turn"
+LATE = "not run: the time limit was reached before"
 COMPARE_LIMIT = 60.0  # seconds per method of a comparison, unless told otherwise
 
 
@@ -179,7 +179,7 @@ def compare(
     draws = as_count("draws", draws, meaning="the number of draws")
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
-        raise InputError("a list of methods is needed", field="methods", value=methods)
+        raise InputError("expected a list of methods", field="methods", value=methods)
     able = [m for m in METHODS if m != "auto" and (problem.rules is None or VisitObjective in METHODS[m].solvers)]
     chosen = [method_named(name) for name in (methods or able)]
     parts = len(chosen) + 2  # the last two are for the bound and for pricing the routes

@@ -9,7 +9,7 @@ from typing import Any
 
 from learnroute.errors import InputError, check_type, listed
 from learnroute.formats import json_files
-from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there
+from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there, missing_file, opened_file
 from learnroute.formats.plans import plan_from
 from learnroute.model.learners import TRAINING
 from learnroute.model.problem import Problem
@@ -102,7 +102,7 @@ def read_problem(
     path = as_path("path", path)
     for field, changes in (("learner", learner), ("constraints", constraints)):
         if not isinstance(changes, Mapping | None):
-            raise InputError("an object with the members to replace is needed", field=field, value=changes)
+            raise InputError("expected an object with the members to replace", field=field, value=changes)
     with errors_naming(path):
         return problem_from(_read(path), learner, constraints, travel_rate)
 
@@ -117,13 +117,13 @@ def problem_from(
     if isinstance(data, dict):
         if {"route", "order", "loss"} <= data.keys():
             raise InputError(
-                "is a plan, and a problem is needed: give the file that it was planned from (`learnroute verify` "
-                "checks a plan, `learnroute convert PLAN NEW --problem FILE` writes it in another format)"
+                "is a plan, not a problem; give the problem that it was made for (`learnroute verify PLAN FILE` checks "
+                "a plan, `learnroute convert PLAN NEW --problem FILE` converts one)"
             )
         if not (learner or data.get("learner")) and data.keys() & {"travel", "coordinates"}:
             raise InputError(
-                'missing; say how it learns, as in {"features": 80, "samples": 100, "noise": 0.1}, or give --features '
-                "and --samples (tables: a learner.csv)",
+                'missing; add it, such as {"features": 80, "samples": 100, "noise": 0.1} (or learner.csv beside CSV '
+                "tables), or use --features and --samples",
                 field="learner",
             )
         for field, changes in (("learner", learner), ("constraints", constraints)):
@@ -195,7 +195,7 @@ def read_plan(path: str | Path) -> Any:
     """
     path = as_path("path", path)
     if path.suffix.lower() != ".json":
-        raise InputError("plans are read from .json files; write the plan as .json", where=path)
+        raise InputError("plans are read from .json files only; save the plan as .json", where=path)
     with errors_naming(path):
         return json_files.read(path)
 
@@ -255,10 +255,14 @@ def _read(path: Path) -> Any:
     if is_folder(path):
         return _module(READERS[FOLDER]).read(path)
     if not is_there(path):
-        raise InputError("no such file", where=path)
-    if path.suffix.lower() not in READERS:
+        raise missing_file(path)
+    if not path.suffix:
+        with opened_file(path):  # what is no regular file is refused as such
+            pass
+    if path.suffix.lower() not in READERS or not path.suffix:
         known = ", ".join(suffix or "a folder" for suffix in READERS)
-        raise InputError(f"unknown format {path.suffix!r}; known are {known}", where=path)
+        given = f"unknown format {path.suffix!r}" if path.suffix else "the name has no extension for the format"
+        raise InputError(f"{given}; known are {known}", where=path)
     return _module(READERS[path.suffix.lower()]).read(path)
 
 
@@ -271,14 +275,19 @@ def main_file(path: Path) -> Path:
     if not is_folder(path):
         return path
     try:
-        files = sorted(file for file in path.iterdir() if file.suffix.lower() in READERS and file.is_file())
+        known = set(READERS) - {FOLDER}
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in known and file.is_file())
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from None
     found = [file for file in files if _is_problem(file)]
     tables = [path / name for name in ("travel.csv", "regions.csv") if (path / name).exists()]
     if len(found) + bool(tables) > 1:
         names = [file.name for file in (*tables[:1], *found)]
-        raise InputError(f"{len(names)} problems in one folder; name one of them: {listed(names)}", where=path)
+        raise InputError(f"{len(names)} problems in this folder; give one of them: {listed(names)}", where=path)
+    if not found and not tables:
+        hint = "; `learnroute estimate` makes one from samples" if any(path.glob("*.csv")) else ""
+        expected = "expected a problem file, or the tables travel.csv and dissimilarity.csv"
+        raise InputError(f"no problem in this folder; {expected}{hint}", where=path)
     return found[0] if found else path
 
 

@@ -24,10 +24,10 @@ def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
     with errors_naming(other):
         data = json_files.read(other)
         if not isinstance(data, dict):
-            raise InputError(f"{shown(data)}: an object with learner, and vectors or dissimilarity, is needed")
+            raise InputError(f"{shown(data)}: expected an object with learner, and vectors or dissimilarity")
         for member in taken:
             if member in data:
-                raise InputError(f"comes from {path.name}; leave it out here", field=member)
+                raise InputError(f"comes from {path.name}; remove it here", field=member)
         return data
 
 
@@ -48,7 +48,7 @@ def models_missing(path: Path) -> InputError:
     """Say where dissimilarities are looked for."""
     other = file_beside(path)
     if is_there(other):
-        return InputError("no vectors and no dissimilarity of the regions; put one of them there", where=other)
+        return InputError("has neither vectors nor dissimilarity of the regions; add one of them", where=other)
     return InputError(
         f"has no vectors and no dissimilarity of the regions; put one of them, and the learner, into {other.name} "
         f"beside it, as a JSON problem has them (learnroute generate --travel {path.name} -o {other.name} draws some)",

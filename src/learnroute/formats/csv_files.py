@@ -21,7 +21,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError, did_you_mean, listed
 from learnroute.formats import json_files
 from learnroute.formats.files import errors_naming, is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
@@ -32,6 +32,7 @@ from learnroute.model.result import Plan
 
 Table = tuple[list[str], list[list[str]], list[int]]  # header, rows, line numbers
 PLACES = (("lon", "lat"), ("x", "y"))
+DEGREES = {"lon": 360.0, "lat": 90.0}  # largest sizes
 NUMBERS = ("initial", "samples", "initial_estimate", "importance")
 COLUMNS = (*NUMBERS, *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
@@ -60,14 +61,14 @@ def read(path: Path) -> dict[str, Any]:
         data["vectors"] = _vectors(folder / "vectors.csv", names)
     if not {"dissimilarity", "vectors", "transfer"} & set(data):
         raise InputError(
-            f"no such file; put it, vectors.csv or transfer.csv beside {travel_file.name}",
+            f"no such file; put dissimilarity.csv, vectors.csv or transfer.csv beside {travel_file.name}",
             where=folder / "dissimilarity.csv",
         )
     if table.exists():
         data |= members_with_depot(table, read_table(table), names, COLUMNS, depot, data)[1]
     if "travel" not in data and "coordinates" not in data:
         raise InputError(
-            "no such file; put it there, or give regions.csv columns lon and lat, or x and y", where=travel_file
+            "no such file; add it, or add columns lon and lat, or x and y, to regions.csv", where=travel_file
         )
     if (folder / SCALING).exists():
         data["features_scaling"] = _scaling(folder / SCALING)
@@ -79,10 +80,10 @@ def _scaling(path: Path) -> dict[str, Any]:
     header, rows, lines = read_table(path)
     width = len(header) - 3
     if width < 0 or header[1:] != ["mean", *(f"z{k + 1}" for k in range(width)), "intercept"]:
-        raise InputError("columns column, mean, z1, z2, … and intercept are needed, in this order", where=path)
+        raise InputError("expected columns column, mean, z1, z2, … and intercept, in this order", where=path)
     flags = {row[-1].lower() for row in rows}
     if len(flags) > 1 or not flags <= {"true", "false"}:
-        raise InputError("true, or false, is needed in all rows", field="column 'intercept'", where=path)
+        raise InputError("expected true in all rows, or false in all rows", field="column 'intercept'", where=path)
     numbers = [
         [_number(path, line, name, cell) for name, cell in zip(header[1:-1], row[1:-1], strict=True)]
         for row, line in zip(rows, lines, strict=True)
@@ -119,7 +120,7 @@ def _regions_beside(depot: str | None, names: list[str], path: Path, data: dict[
         return names
     if depot not in names:
         hint = did_you_mean(depot, names, "regions are")
-        raise InputError(f"there is no such place; {hint}", field="depot", value=depot, where=path)
+        raise InputError(f"there is no such region; {hint}", field="depot", value=depot, where=path)
     here = names.index(depot)
     if "travel" in data:
         rows = data["travel"]
@@ -158,13 +159,13 @@ TABLES = {
 def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
     """Write a problem as a folder of CSV tables, and return those."""
     if is_there(folder) and not folder.is_dir():
-        raise InputError("is a file; give a folder name, or a name that ends in .json", where=folder)
+        raise InputError("is a file; give a folder, or a name that ends in .json", where=folder)
     if problem.truth is not None:
-        raise InputError("CSV tables have no place for it; write the problem as .json", field="truth", where=folder)
+        raise InputError("CSV tables cannot hold it; write the problem as .json", field="truth", where=folder)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror})", where=folder) from None
+        raise InputError(f"cannot be created ({error.strerror})", where=folder) from None
     names = problem.regions
     tables: dict[str, list[list[Any]]] = {"learner.csv": learner_table(problem)}
     if problem.given_travel is not None:
@@ -192,7 +193,7 @@ def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
         tables[SCALING] = _scaling_table(problem.features_scaling)
     present = {name for name in TABLES if (folder / name).exists()}
     if present and not {"regions.csv", "learner.csv"} <= present:  # not a folder of this kind
-        raise InputError("belongs to another problem; write into a folder of its own", where=folder / min(present))
+        raise InputError("belongs to another problem; write to another folder", where=folder / min(present))
     for other in present - set(tables):
         (folder / other).unlink()  # of the problem that this one replaces, it would contradict it
     for name, table in tables.items():
@@ -232,10 +233,10 @@ def read_table(path: Path) -> Table:
     except csv.Error as error:
         raise InputError(f"not CSV ({error})", where=path, line=reader.line_num) from None
     if not rows:
-        raise InputError("empty; a header and one row a region are needed", where=path)
+        raise InputError("is empty; expected a header and one row per region", where=path)
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(rows[0]):
-            raise InputError(f"{len(row)} cells; the header has {len(rows[0])}", where=path, line=line)
+            raise InputError(f"{len(row)} cells, but the header has {len(rows[0])}", where=path, line=line)
     return rows[0], rows[1:], lines[1:]
 
 
@@ -251,13 +252,17 @@ def _delimiter(text: str) -> str:
     return ","
 
 
-def _number(path: Path, line: int, field: str, cell: str) -> float:
+def _number(path: Path, line: int, field: str, cell: str, most: float | None = None) -> float:
+    """Return a number of at most this size, or refuse."""
     try:
         number = float(cell)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InputError("a finite number is needed", field=field, value=cell, where=path, line=line)
+        raise InputError("expected a finite number", field=field, value=cell, where=path, line=line)
+    if most is not None and abs(number) > most:
+        reason = f"expected degrees from -{most:g} to {most:g}"
+        raise InputError(reason, field=field, value=cell, where=path, line=line)
     return number
 
 
@@ -265,16 +270,34 @@ def read_matrix(path: Path) -> tuple[list[str], list[list[float]]]:
     """Read a square matrix with region names in the first row and the first column."""
     header, rows, lines = read_table(path)
     names = header[1:]
+    if not any(row[0] in names for row in rows):
+        raise InputError(_not_a_matrix(path, header, rows), where=path)
     if len(rows) != len(names):
-        raise InputError(
-            f"{len(rows)} rows below a header of {len(names)} regions; one row a region is needed", where=path
-        )
+        reason = f"{len(rows)} rows and {len(names)} columns; expected one row and one column per region"
+        raise InputError(reason, where=path)
     matrix = []
     for row, line, name in zip(rows, lines, names, strict=True):
         if row[0] != name:
-            raise InputError(f"row {row[0]!r} where the header's order has {name!r}", where=path, line=line)
+            reason = f"row of {row[0]!r}, expected {name!r}: rows and columns need the same order of regions"
+            raise InputError(reason, where=path, line=line)
         matrix.append([_number(path, line, f"{name} to {to}", cell) for to, cell in zip(names, row[1:], strict=True)])
     return names, matrix
+
+
+def _not_a_matrix(path: Path, header: list[str], rows: list[list[str]]) -> str:
+    """Say what kind of table is expected, where the first column has none of the names in the header."""
+    said = "expected a matrix, with the same region names in the first row and the first column"
+    if path.name.lower() not in TABLES:
+        said += "; or a table of places, with columns name, and lat and lon or x and y"
+    if rows and all(_is_number(row[0]) for row in rows):
+        said += "; samples are read by `learnroute estimate`"
+    return f"columns are {listed([name for name in header if name])}: {said}"
+
+
+def _is_number(cell: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return math.isfinite(float(cell))
+    return False
 
 
 def reordered(found: list[str], matrix: list[list[float]], names: list[str], path: Path) -> list[list[float]]:
@@ -290,10 +313,10 @@ def _same_regions(path: Path, found: list[str], names: list[str]) -> None:
     for name in names:
         if found.count(name) != 1:
             wrong = "missing" if name not in found else "there twice"
-            raise InputError(f"region {name!r} is {wrong}; the regions of travel.csv are needed, once each", where=path)
+            raise InputError(f"region {name!r} is {wrong}; list each region of travel.csv once", where=path)
     for name in found:
         if name not in names:
-            raise InputError(f"region {name!r} is not in travel.csv; the same regions are needed", where=path)
+            raise InputError(f"region {name!r} is not in travel.csv; list the same regions in both", where=path)
 
 
 def _by_region(path: Path, names: list[str]) -> tuple[list[str], list[tuple[list[str], int]]]:
@@ -329,24 +352,32 @@ def read_columns(
     """
     header, rows, lines = table or read_table(path)
     found = [row[0] for row in rows]
-    if names is not None:
+    if names is None:
+        first: dict[str, int] = {}
+        for name, line in zip(found, lines, strict=True):
+            if first.setdefault(name, line) != line:
+                reason = f"also in line {first[name]}; names must be unique"
+                raise InputError(reason, field=header[0], value=name, where=path, line=line)
+    else:
         _same_regions(path, found, names)
         place = [found.index(name) for name in names]
         rows, lines = [rows[k] for k in place], [lines[k] for k in place]
     entries = [field for field in header[1:] if vectors and field[:1] == "v" and field[1:].isdigit()]
     for field in header[1:]:
         if (field not in known and field not in entries) or header.count(field) > 1:
-            more = ", and v1, v2, … for the vector" if vectors else ""
-            every = f"known are {', '.join(('region', *known))}{more}, once each"
-            hint = every if header.count(field) > 1 else did_you_mean(field, known, "")
-            raise InputError(hint if hint.startswith("did") else every, field=f"column {field!r}", where=path)
+            if header.count(field) > 1:
+                raise InputError("given twice; remove one of them", field=f"column {field!r}", where=path)
+            hint = did_you_mean(field, (*known, "v1, v2, …") if vectors else known)
+            raise InputError(f"unknown; {hint}", field=f"column {field!r}", where=path)
     for k in range(len(entries)):
         if f"v{k + 1}" not in entries:
             raise InputError(
-                f"missing; vector columns are v1 … v{len(entries)}", field=f"column 'v{k + 1}'", where=path
+                f"missing; number the columns of the vector v1 … v{len(entries)}",
+                field=f"column 'v{k + 1}'",
+                where=path,
             )
     columns = {
-        field: [_number(path, line, field, row[k]) for row, line in zip(rows, lines, strict=True)]
+        field: [_number(path, line, field, row[k], DEGREES.get(field)) for row, line in zip(rows, lines, strict=True)]
         for k, field in enumerate(header)
         if k
     }
@@ -358,12 +389,10 @@ def members_of(path: Path, columns: dict[str, list[float]]) -> dict[str, Any]:
     data: dict[str, Any] = {field: columns[field] for field in NUMBERS if field in columns}
     for a, b in PLACES:
         if (a in columns) != (b in columns):
-            raise InputError("one is missing; give both or neither", field=f"columns {a} and {b}", where=path)
+            raise InputError("one of them is missing; give both or neither", field=f"columns {a} and {b}", where=path)
         if a in columns:
             if "coordinates" in data:
-                raise InputError(
-                    "both given; give two of the four", field="columns lon and lat, and x and y", where=path
-                )
+                raise InputError("give either lon and lat, or x and y", field="columns lon, lat, x and y", where=path)
             data["coordinates"] = [list(pair) for pair in zip(columns[a], columns[b], strict=True)]
             if a == "lon":
                 data["geographic"] = True
@@ -439,15 +468,13 @@ def read_settings(folder: Path) -> dict[str, Any]:
         line, cells = _only_row(path)
         for field in cells:
             if field not in OPTIONS:
-                raise InputError(did_you_mean(field, OPTIONS), field=f"column {field!r}", where=path)
+                raise InputError(f"unknown; {did_you_mean(field, OPTIONS)}", field=f"column {field!r}", where=path)
         given: dict[str, Any] = {field: cell for field, cell in cells.items() if cell}
         if "travel_rate" in given:
             data["travel_rate"] = _number(path, line, "travel_rate", given["travel_rate"])
         if "return" in given:
             if given["return"].lower() not in ("true", "false"):
-                raise InputError(
-                    "true or false is needed", field="return", value=given["return"], where=path, line=line
-                )
+                raise InputError("expected true or false", field="return", value=given["return"], where=path, line=line)
             given["return"] = given["return"].lower() == "true"
         data |= {"title": given["title"]} if "title" in given else {}
         data["constraints"] = {field: given[field] for field in MEMBERS if field in given}
@@ -460,5 +487,5 @@ def read_settings(folder: Path) -> dict[str, Any]:
 def _only_row(path: Path) -> tuple[int, dict[str, str]]:
     header, rows, lines = read_table(path)
     if len(rows) != 1:
-        raise InputError(f"{len(rows)} rows below the header; exactly one is needed", where=path)
+        raise InputError(f"{len(rows)} rows below the header; expected exactly one", where=path)
     return lines[0], dict(zip(header, rows[0], strict=True))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 
 if sys.platform == "win32":
     import msvcrt
@@ -40,7 +40,7 @@ def text_of(file: IO[bytes], where: object) -> str:
             raise InputError(f"is too large; files are limited to {LARGEST_FILE:,} bytes", where=where)
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"byte {error.start} is not UTF-8 text; save the file as UTF-8", where=where) from None
+        raise InputError(f"not a text file in UTF-8 (byte {error.start}); save it as UTF-8", where=where) from None
     except OSError as error:
         raise InputError(f"cannot be read ({_cause(error)})", where=where) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -53,7 +53,7 @@ def opened_file(path: Path, largest: int | None = LARGEST_FILE) -> Iterator[IO[b
         # a pipe that nobody writes to would keep `open` waiting; of a regular file, there is nothing to wait for
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
-        raise InputError("no such file", where=path) from None
+        raise missing_file(path) from None
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read ({_cause(error)})", where=path) from None
     try:
@@ -68,6 +68,16 @@ def opened_file(path: Path, largest: int | None = LARGEST_FILE) -> Iterator[IO[b
             yield file
     finally:
         os.close(handle)
+
+
+def missing_file(path: Path) -> InputError:
+    """Return the refusal of a file that is not there; suggest one of its folder with a similar name."""
+    with contextlib.suppress(OSError, ValueError):
+        if path.parent.is_dir():
+            hint = did_you_mean(path.name, [str(file.name) for file in path.parent.iterdir()])
+            return InputError(f"no such file; {hint}" if hint.endswith("?") else "no such file", where=path)
+        return InputError(f"no such file; there is no folder {path.parent}", where=path)
+    return InputError("no such file", where=path)
 
 
 def is_there(path: Path) -> bool:
@@ -92,7 +102,7 @@ def write_text(path: Path, text: str) -> None:
 def write_beside(path: Path, text: str, owner: Path) -> None:
     """Write a text file that goes with its owner, unless it is there for another owner and says something else."""
     if is_there(path) and not is_there(owner) and read_text(path) != text:
-        raise InputError("is there already, for another problem; write this one into another folder", where=path)
+        raise InputError("exists and belongs to another problem; write to another folder", where=path)
     write_text(path, text)
 
 
@@ -103,14 +113,15 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror})", where=folder) from None
+        raise InputError(f"cannot be created ({error.strerror})", where=folder) from None
 
 
 def check_destination(path: Path, known: Iterable[str], what: str = "format") -> None:
     """Refuse a path that could not be written later, before the work for it begins."""
     if path.suffix.lower() not in known:
         kinds = ", ".join(suffix or "a folder" for suffix in known)
-        raise InputError(f"unknown {what} {path.suffix!r}; known are {kinds}", where=path)
+        given = f"unknown {what} {path.suffix!r}" if path.suffix else f"the name has no extension for the {what}"
+        raise InputError(f"{given}; known are {kinds}", where=path)
     if path.suffix and is_folder(path):
         raise InputError("is a folder; give a file name", where=path)
     if is_there(path) and not (path.is_file() or path.is_dir()):

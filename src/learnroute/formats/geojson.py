@@ -46,7 +46,7 @@ def read(path: Path) -> dict[str, Any]:
     data = json_files.read(path)
     if not isinstance(data, dict) or data.get("type") != "FeatureCollection":
         got = data.get("type") if isinstance(data, dict) else data
-        raise InputError("a FeatureCollection of Points is needed", field="type", value=got)
+        raise InputError("expected a FeatureCollection of Points", field="type", value=got)
     for key in data:
         if key not in MEMBERS and key not in PASSED_OVER:
             hint = did_you_mean(key, MEMBERS, "beside features, known are")
@@ -54,7 +54,7 @@ def read(path: Path) -> dict[str, Any]:
     _check_reference_system(data.get("crs"))
     features = data.get("features")
     if not isinstance(features, list):
-        raise InputError("a list of features is needed", field="features", value=features)
+        raise InputError("expected a list of features", field="features", value=features)
     members = {key: data[key] for key in MEMBERS if key in data}
     features = _depot_apart(features, members)
     members["coordinates"] = [_place(f"features[{i}]", feature) for i, feature in enumerate(features)]
@@ -121,7 +121,7 @@ def _depot_apart(features: list[Any], members: dict[str, Any]) -> list[Any]:
             continue
         as_flag(f"features[{i}].properties.{DEPOT}", mark)
         if DEPOT in members:
-            raise InputError("a second depot; one is enough", field=f"features[{i}].properties.{DEPOT}")
+            raise InputError("second depot; only one is allowed", field=f"features[{i}].properties.{DEPOT}")
         known = {key: own[key] for key in DEPOT_MEMBERS if key in own}
         members[DEPOT] = {**known, "coordinates": _place(f"features[{i}]", feature)}
     return found
@@ -135,12 +135,12 @@ def _place(field: str, feature: Any) -> list[Any]:
     """Return the longitude and latitude of a feature; a height is passed over."""
     geometry = feature.get("geometry") if isinstance(feature, dict) else None
     if not isinstance(geometry, dict) or not isinstance(feature.get("properties") or {}, dict):
-        raise InputError("a Feature with a geometry and properties is needed", field=field, value=feature)
+        raise InputError("expected a Feature with a geometry and properties", field=field, value=feature)
     if geometry.get("type") != "Point":
-        raise InputError("Points are needed", field=f"{field}.geometry.type", value=geometry.get("type"))
+        raise InputError("expected Points", field=f"{field}.geometry.type", value=geometry.get("type"))
     place = geometry.get("coordinates")
     if not isinstance(place, list) or not 2 <= len(place) <= 3:
-        raise InputError("a longitude and a latitude are needed", field=f"{field}.geometry.coordinates", value=place)
+        raise InputError("expected a longitude and a latitude", field=f"{field}.geometry.coordinates", value=place)
     return place[:2]
 
 
@@ -150,13 +150,11 @@ def _column(name: str, properties: list[dict[str, Any]]) -> list[Any] | None:
     if len(missing) == len(properties):
         return None
     if missing:
-        raise InputError("missing; others have it, so each must", field=f"features[{missing[0]}].properties.{name}")
+        raise InputError("missing; all features need it, or none", field=f"features[{missing[0]}].properties.{name}")
     return [own[name] for own in properties]
 
 
 def _check_reference_system(system: Any) -> None:
     name = str(system.get("properties")) if isinstance(system, dict) else ""
     if system is not None and "CRS84" not in name and "4326" not in name:
-        raise InputError(
-            "longitudes and latitudes (WGS 84) are needed; transform the points", field="crs", value=system
-        )
+        raise InputError("expected longitudes and latitudes (WGS 84); transform the points", field="crs", value=system)

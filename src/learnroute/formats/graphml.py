@@ -78,11 +78,11 @@ def _depots(path: Path, parser: _Parser, data: dict[str, Any]) -> list[int]:
     if given is not None:
         if not isinstance(given, str | int) or str(given) not in parser.place:
             raise InputError(
-                f"the id of a node of {path.name} is needed", field="depot", value=given, where=file_beside(path)
+                f"expected the id of a node of {path.name}", field="depot", value=given, where=file_beside(path)
             )
         marked = [parser.place[str(given)]]
     if len(marked) > 1:
-        raise InputError("a second depot; one is enough", where=path, line=parser.nodes[marked[1]]["line"])
+        raise InputError("second depot; only one is allowed", where=path, line=parser.nodes[marked[1]]["line"])
     return marked
 
 
@@ -91,7 +91,7 @@ def _chosen(path: Path, parser: _Parser, listed: Any) -> list[int]:
     if listed is None:
         return [i for i, node in enumerate(parser.nodes) if "region" in node]
     if not isinstance(listed, list):
-        raise InputError("a list of node ids is needed", field="nodes", value=listed, where=file_beside(path))
+        raise InputError("expected a list of node ids", field="nodes", value=listed, where=file_beside(path))
     for k, node in enumerate(listed):
         if isinstance(node, bool) or not isinstance(node, str | int) or str(node) not in parser.place:
             raise InputError(
@@ -132,7 +132,7 @@ class _Parser:
         except UnicodeEncodeError:
             raise InputError("not UTF-8 text; save the file as UTF-8", where=self.path) from None
         if not self.nodes:
-            raise InputError("no nodes; a GraphML graph with nodes and edges is needed", where=self.path)
+            raise InputError("no nodes; expected a GraphML graph with nodes and edges", where=self.path)
 
     def roads(self) -> Roads:
         """Return the graph with its costs and places."""
@@ -167,7 +167,9 @@ class _Parser:
 
     def _refuse_declarations(self, *_: object) -> None:
         line = self._parser.CurrentLineNumber
-        raise InputError("document types and entities are not read; remove the declaration", where=self.path, line=line)
+        raise InputError(
+            "document types and entities are not supported; remove the declaration", where=self.path, line=line
+        )
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(":")[2]
@@ -193,14 +195,14 @@ class _Parser:
             self._owner = ("edge", self.edges[-1])
         elif name == "graph":
             if self._open.count("graph") > 1 or self.nodes:
-                raise InputError("a second graph; one alone is needed", where=self.path, line=line)
+                raise InputError("second graph; expected only one", where=self.path, line=line)
             self._directed = attributes.get("edgedefault", "directed") == "directed"
             self._owner = ("graph", self.graph)
         elif name == "key":
             identity = self._needed(line, attributes, "id")
             self._keys[identity] = (attributes.get("for", "all"), attributes.get("attr.name", identity))
         elif name == "hyperedge":
-            raise InputError("hyperedges are not read; roads join two nodes", where=self.path, line=line)
+            raise InputError("hyperedges are not supported; use edges between two nodes", where=self.path, line=line)
 
     def _end(self, name: str) -> None:
         self._open.pop()
@@ -228,7 +230,7 @@ def _number(path: Path, line: int, field: str, text: str, least: float = -LARGES
         number = math.nan
     if not least <= number <= LARGEST_VALUE:
         kind = "a number >= 0" if least == 0 else "a finite number"
-        raise InputError(f"{kind} is needed", field=field, value=text, where=path, line=line)
+        raise InputError(f"expected {kind}", field=field, value=text, where=path, line=line)
     return number
 
 

@@ -19,7 +19,7 @@ CONSTANTS = re.compile(r'"(?:\\.|[^"\\])*"|(-?Infinity|NaN)')
 def parse(text: str) -> Any:
     """Parse JSON as the standard has it: no NaN, no repeated members."""
     if not text.strip():
-        raise InputError("is empty; JSON text is needed")
+        raise InputError("is empty; expected JSON")
     try:
         return json.loads(text, parse_constant=partial(_no_constant, text), object_pairs_hook=_no_repeats)
     except json.JSONDecodeError as error:
@@ -27,7 +27,7 @@ def parse(text: str) -> Any:
     except InputError:  # from the hooks
         raise
     except RecursionError:
-        raise InputError("not a problem: lists are nested too deeply") from None
+        raise InputError("lists are nested too deeply for a problem") from None
     except ValueError as error:  # an integer of too many digits
         raise InputError(str(error)) from None
 

@@ -44,7 +44,7 @@ def read(path: Path) -> dict[str, Any]:
     if learner is not None:
         if learner.shape != (3,):
             raise InputError(
-                "features, samples and noise are needed", field="learner", found=f"has shape {learner.shape}"
+                "expected features, samples and noise", field="learner", found=f"has shape {learner.shape}"
             )
         data["learner"] = dict(zip(LEARNER, learner.tolist(), strict=True))
     if "training" in members:
@@ -70,7 +70,7 @@ def _object(field: str, member: Any) -> Any:
     try:
         return json_files.parse(text)
     except InputError:
-        raise InputError("JSON text is needed", field=field, value=text) from None
+        raise InputError("expected JSON text", field=field, value=text) from None
 
 
 def write(problem: Problem, path: Path) -> None:
@@ -144,7 +144,7 @@ def _checked_names(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.Zi
         if name in names:
             raise InputError("given twice; give each array once", field=shown(name), where=path)
         if name in KNOWN and not entry.filename.endswith(".npy"):
-            raise InputError(f"{shown(name)} is not an array", where=path)
+            raise InputError(f"member {shown(name)} is not an array", where=path)
         names[name] = entry if name in KNOWN else None
     total = sum(entry.file_size for entry in entries)
     if total > MOST_BYTES:
@@ -178,7 +178,7 @@ def _check_header(file: IO[bytes], entry: zipfile.ZipInfo) -> None:
     else:
         raise ValueError(f"version {version} of arrays")
     if kind.kind not in "biufU":
-        raise ValueError(f"an array of {kind} is there, numbers or text are needed")
+        raise ValueError(f"an array of {kind} is there; expected numbers or text")
     needed, there = math.prod(shape) * kind.itemsize, entry.file_size - file.tell()
     if needed != there:
         raise ValueError(f"an array of {needed:,} bytes is promised, {there:,} are there")
@@ -186,20 +186,20 @@ def _check_header(file: IO[bytes], entry: zipfile.ZipInfo) -> None:
 
 def _single(field: str, value: Any) -> Any:
     if value.shape != ():
-        raise InputError("a single value is needed", field=field, found=f"has shape {value.shape}")
+        raise InputError("expected a single value", field=field, found=f"has shape {value.shape}")
     return value.item()
 
 
 def _text(field: str, value: Any) -> str:
     text = _single(field, value)
     if not isinstance(text, str):
-        raise InputError("text is needed", field=field, value=text)
+        raise InputError("expected text", field=field, value=text)
     return text
 
 
 def _names(value: Any) -> list[str]:
     if value.ndim != 1:
-        raise InputError("a list of names is needed", field="regions", found=f"has shape {value.shape}")
+        raise InputError("expected a list of names", field="regions", found=f"has shape {value.shape}")
     if value.dtype.kind not in "Uiu":
-        raise InputError(f"an array of {value.dtype} was given; names are needed", field="regions")
+        raise InputError(f"is an array of {value.dtype}; expected names", field="regions")
     return [str(name) for name in value.tolist()]

@@ -8,7 +8,7 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.formats import csv_files, graphml, json_files, tsplib
-from learnroute.formats.files import errors_naming, is_there
+from learnroute.formats.files import errors_naming, is_there, missing_file
 from learnroute.model.validation import as_region
 
 TRAVEL: dict[str, Callable[[Path], Any]] = {
@@ -28,7 +28,7 @@ def read_travel(path: Path) -> dict[str, Any]:
     with errors_naming(path):
         data = TRAVEL[suffix](path)
         if not isinstance(data, dict) or not data.keys() & {"travel", "coordinates"}:
-            raise InputError("has no travel and no coordinates", where=path)
+            raise InputError("has neither travel nor coordinates", where=path)
     return {key: value for key, value in data.items() if key not in MODELS}
 
 
@@ -56,13 +56,13 @@ def read_measured(path: Path, data: dict[str, Any]) -> dict[str, Any]:
         else:
             members = json_files.read(path)
             if not isinstance(members, dict) or not members.keys() & {"dissimilarity", "vectors", "transfer"}:
-                raise InputError("an object with dissimilarity, vectors or transfer is needed", value=members)
+                raise InputError("expected an object with dissimilarity, vectors or transfer", value=members)
             found = {key: members[key] for key in MODELS if members.get(key) is not None}
             names = [str(name) for name in members.get("regions") or []]
         size = size_of(data)
         for key in ("dissimilarity", "vectors", "transfer"):
             if key in found and len(found[key]) != size:
-                raise InputError(f"{size} needed, one a region", field=key, found=f"has {len(found[key])} rows")
+                raise InputError(f"expected {size}, one per region", field=key, found=f"has {len(found[key])} rows")
         if not names:
             return found
         if "regions" not in data and set(names) != set(names_in(data)):
@@ -75,7 +75,7 @@ def _in_order(found: dict[str, Any], names: list[str], wanted: list[str]) -> dic
         as_region("regions", name, wanted)
     for name in wanted:
         if names.count(name) != 1:
-            raise InputError("missing, or there twice; each region is needed once", field="regions", value=name)
+            raise InputError("missing, or given twice; list each region once", field="regions", value=name)
     place = [names.index(name) for name in wanted]
     square = ("dissimilarity", "transfer", "dissimilarity_low", "dissimilarity_estimate")
     return {
@@ -90,7 +90,7 @@ def _in_order(found: dict[str, Any], names: list[str], wanted: list[str]) -> dic
 
 def _known(path: Path, suffixes: tuple[str, ...]) -> str:
     if not is_there(path):
-        raise InputError("no such file", where=path)
+        raise missing_file(path)
     suffix = path.suffix.lower()
     if suffix not in suffixes:
         raise InputError(f"unknown format {suffix!r}; known here are {', '.join(suffixes)}", where=path)

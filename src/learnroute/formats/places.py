@@ -65,9 +65,9 @@ def read(path: Path) -> dict[str, Any]:
     known = (*NAMES, *csv_files.COLUMNS)
     names, members, columns = csv_files.members_with_depot(path, table, None, known, depot or named, data, vectors=True)
     if named is not None and "depot" not in data:
-        hint = did_you_mean(named, names, "places are")
+        hint = did_you_mean(named, names, "regions are")
         where = path.parent / "options.csv"
-        raise InputError(f"there is no such place; {hint}", field="depot", value=named, where=where)
+        raise InputError(f"there is no such region; {hint}", field="depot", value=named, where=where)
     data |= {"regions": names, **members}
     vectors = [columns[f"v{k + 1}"] for k in range(sum(field.startswith("v") for field in columns))]
     other = path.parent / "dissimilarity.csv"
@@ -77,7 +77,9 @@ def read(path: Path) -> dict[str, Any]:
         data["dissimilarity"] = csv_files.reordered(*csv_files.read_matrix(other), names, other)
     else:
         raise InputError(
-            f"missing; give each place a vector, or put {other.name} beside it", field="columns v1, v2, …", where=path
+            f"missing; add a vector for each place, or put {other.name} beside the table",
+            field="columns v1, v2, …",
+            where=path,
         )
     return data | csv_files.with_return(data, settings)
 
@@ -92,12 +94,12 @@ def _depot_apart(path: Path, table: csv_files.Table) -> tuple[csv_files.Table, s
     for row, line in zip(rows, lines, strict=True):
         word = row[here].lower()
         if word not in YES and word not in NO:
-            reason = f"{', '.join(YES)}, or nothing, is needed"
+            reason = f"expected {', '.join(YES)}, or nothing"
             raise InputError(reason, field="depot", value=row[here], where=path, line=line)
         if word in YES:
             marked.append((row[0], line))
     if len(marked) > 1:
-        raise InputError("a second depot; one is enough", field="depot", where=path, line=marked[1][1])
+        raise InputError("second depot; only one is allowed", field="depot", where=path, line=marked[1][1])
     kept = [k for k in range(len(header)) if k != here]
     return (
         ([header[k] for k in kept], [[row[k] for k in kept] for row in rows], lines),
@@ -108,7 +110,7 @@ def _depot_apart(path: Path, table: csv_files.Table) -> tuple[csv_files.Table, s
 def write(problem: Problem, path: Path) -> tuple[Path, ...]:
     """Write a table of places, and the learner beside it; return all files."""
     if path.name.lower() in csv_files.TABLES:
-        raise InputError("a table of this name is something else beside places; give another name", where=path)
+        raise InputError("this name is reserved for another table of a problem; give another name", where=path)
     for lost, field, instead in (
         (problem.given_travel is not None, "travel", "between places it is their distance"),
         (problem.vectors is None, "dissimilarity", "places have vectors"),
@@ -117,7 +119,7 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
     ):
         if lost:
             raise InputError(
-                f"a table of places cannot hold it: {instead}; write the problem as .json", field=field, where=path
+                f"a table of places cannot hold it ({instead}); write the problem as .json", field=field, where=path
             )
     assert problem.vectors is not None
     columns = csv_files.columns_of(problem)
@@ -127,7 +129,7 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
     texts = {path.parent / name: csv_files.table_text(table) if table else "" for name, table in beside.items()}
     for other, text in texts.items():
         if other.exists() and read_text(other) != text:
-            raise InputError("is there already, for another problem; write the places into another folder", where=other)
+            raise InputError("exists and belongs to another problem; write to another folder", where=other)
     for other, text in texts.items():
         if text:
             write_text(other, text)

@@ -31,7 +31,9 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         problem = problem.regularized(trained["regularization"])
     found = Plan.of(problem, data["order"] if problem.fleet_rules is None else _fleet_routes(data, problem))
     if data.get("route", []) != ([] if found.several else list(found.route)) or data["routes"] != _lists(found.routes):
-        raise InputError("not the names of order in this problem; give the problem that it was made for", field="route")
+        raise InputError(
+            "its regions are not those of this problem; give the problem that the plan was made for", field="route"
+        )
     loss = found.loss
     total = data["loss"].get("total") if isinstance(data["loss"], Mapping) else None
     claimed = as_number("loss.total", total, meaning="losses")
@@ -64,7 +66,7 @@ def with_routes(data: Any) -> Mapping[str, Any]:
     if isinstance(data, Mapping) and "route" in data and "routes" not in data:
         data = {**data, "routes": [data["route"]]}
     if not isinstance(data, Mapping) or not {"routes", "loss"} <= set(data):
-        raise InputError("an object with route, order and loss is needed", field="plan", value=data)
+        raise InputError("expected an object with route, order and loss", field="plan", value=data)
     return data
 
 
@@ -74,7 +76,7 @@ def _fleet_routes(data: Mapping[str, Any], problem: Problem) -> FleetRoutes:
     given = data["routes"]
     lists = isinstance(given, list) and all(isinstance(route, list) for route in given)
     if not lists or not all(isinstance(name, str) and name in index for route in given for name in route):
-        raise InputError("a list of the problem's region names per vehicle is needed", field="routes", value=given)
+        raise InputError("expected a list of the problem's region names per vehicle", field="routes", value=given)
     return as_fleet_routes(problem, [[index[name] for name in route] for route in given], data.get("models"))
 
 
@@ -98,12 +100,12 @@ def _number(data: Mapping[str, Any], member: str) -> float | None:
 def _text(data: Mapping[str, Any], member: str) -> str:
     value = data.get(member, "")
     if not isinstance(value, str):
-        raise InputError("text is needed", field=member, value=value)
+        raise InputError("expected text", field=member, value=value)
     return value
 
 
 def _notes(data: Mapping[str, Any]) -> tuple[str, ...]:
     notes = data.get("notes", [])
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        raise InputError("a list of sentences is needed", field="notes", value=notes)
+        raise InputError("expected a list of sentences", field="notes", value=notes)
     return tuple(notes)

@@ -7,13 +7,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from learnroute.formats.files import write_text
-from learnroute.formats.tracks import Stop, decimal, stops_of
+from learnroute.formats.tracks import Stop, datum_of, decimal, stops_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write one pose a stop, facing the next stop; the last one keeps the direction in which it was reached."""
+    """Write one pose per stop, facing the next stop; the last one keeps the direction in which it was reached."""
     stops = stops_of(plan, problem, path, degrees=False)
     lines = [] if problem is None or not problem.geographic else [_origin(problem)]
     lines.append("poses:")
@@ -31,9 +31,9 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
 
 
 def _origin(problem: Problem) -> str:
-    """Say where the map's origin is on the globe: at the first region of the problem, whatever the route."""
-    assert problem.coordinates is not None
-    longitude, latitude = (decimal(value) for value in problem.coordinates[0])
+    """Return a comment with the place of the map's origin on the globe, which does not depend on the route."""
+    assert problem.stop_coordinates is not None
+    longitude, latitude = (decimal(value) for value in problem.stop_coordinates[datum_of(problem)])
     return f"# metres east (x) and north (y) of latitude {latitude}, longitude {longitude}: the map's datum"
 
 

@@ -71,8 +71,7 @@ class _ShortestPaths(Streets):
             i, j = apart[0].tolist()
             here, there = (repr(names[k]) if k < len(names) else f"region {k}" for k in (i, j))
             raise InputError(
-                f"no way leads from {here} to {there}; join them by an edge (one-way edges lead one way), "
-                "or leave one of them out"
+                f"no way leads from {here} to {there}; add an edge in this direction, or remove one of them"
             )
         larger = np.maximum(found, found.T)
         return larger if bool((larger - found <= SAME * larger).all()) else found

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from learnroute.errors import InputError, did_you_mean
-from learnroute.formats.csv_files import read_table, table_text
+from learnroute.errors import InputError, did_you_mean, listed
+from learnroute.formats.csv_files import header_of, read_table, table_text
 from learnroute.formats.files import is_folder, is_there, write_text
 from learnroute.model.validation import FloatArray, frozen
 
@@ -51,14 +51,14 @@ def read_samples(
     path = Path(path)
     if is_folder(path):
         if region is not None:
-            raise InputError("is a folder, where each file is a region; give no region column", where=path)
+            raise InputError("is a folder with one file per region; omit --region", where=path)
         return _folder(path, target, skip)
     if not is_there(path):
         raise InputError("no such file or folder", where=path)
     if region is None:
-        raise InputError(
-            "which column has the region's name? Say so, or give a folder of one file a region", where=path
-        )
+        columns = listed(header_of(path))
+        reason = f"--region is missing; give the column with the region names ({columns}), or a folder with one file "
+        raise InputError(f"{reason}per region", where=path)
     return _grouped(path, target, region, skip)
 
 
@@ -86,7 +86,7 @@ def causes(failures: Mapping[str, str]) -> list[str]:
 def _folder(folder: Path, target: str, skip: Sequence[str]) -> dict[str, RegionTable]:
     files = sorted(folder.glob("*.csv"))
     if not files:
-        raise InputError("no .csv files; one file a region is needed", where=folder)
+        raise InputError("no .csv files; expected one file per region", where=folder)
     found = {}
     for file in files:
         try:
@@ -107,7 +107,7 @@ def _grouped(path: Path, target: str, region: str, skip: Sequence[str]) -> dict[
     groups: dict[str, list[int]] = {}
     for k, row in enumerate(rows):
         if not row[where]:
-            raise InputError(f"column {region!r} is empty; every sample needs its region", where=path, line=lines[k])
+            raise InputError(f"column {region!r} is empty; each sample needs a region", where=path, line=lines[k])
         groups.setdefault(row[where], []).append(k)
     others = [name for k, name in enumerate(header) if k != where]
     found = {}
@@ -141,7 +141,7 @@ def _region(
             except ValueError:
                 if cell.lower() not in MISSING:
                     raise InputError(
-                        "a number is needed; turn categories into numbers, or skip the column (--skip)",
+                        "expected a number; turn categories into numbers, or skip the column (--skip)",
                         field=header[k],
                         value=cell,
                         where=path,
@@ -150,13 +150,13 @@ def _region(
                 table[i, k] = np.nan
     columns = tuple(name for k, name in enumerate(header) if k != where)
     if not columns:
-        raise InputError(f"no column besides {target!r}; at least one feature is needed", where=path)
+        raise InputError(f"no column besides {target!r}; add at least one feature", where=path)
     return RegionTable(columns, frozen(np.delete(table, where, axis=1)), frozen(table[:, where]))
 
 
 def _place(path: Path, header: list[str], name: str) -> int:
     if header.count(name) != 1:
-        wrong = "there twice" if name in header else f"missing; {did_you_mean(name, header, 'there are')}"
+        wrong = "there twice" if name in header else f"missing; {did_you_mean(name, header, 'columns are')}"
         raise InputError(f"column {name!r} is {wrong}", where=path)
     return header.index(name)
 

@@ -40,7 +40,7 @@ def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool =
     The file format at `path` needs longitudes and latitudes (`degrees`), or places in a plane: see `in_metres`.
     """
     if problem is None:
-        raise InputError("the problem is needed too, for the places of its regions", where=path)
+        raise InputError("needs the coordinates of the regions; give the problem, too", where=path)
     places = in_degrees(problem, path) if degrees else in_metres(problem, path)
     found: list[Stop] = []
     before: int | None = None
@@ -100,7 +100,7 @@ def in_degrees(problem: Problem, path: Path) -> FloatArray:
 def in_metres(problem: Problem, path: Path) -> FloatArray:
     """Return x and y in the plane of a robot's map, or refuse.
 
-    Longitudes and latitudes are projected to metres east and north of the problem's first region, by the azimuthal
+    Longitudes and latitudes are projected to metres east and north of the datum (`datum_of`), by the azimuthal
     equidistant projection: directions and distances from there are right, and all others off by less than one part in
     ten thousand, since nothing may be farther away than `FARTHEST`.
     """
@@ -113,21 +113,27 @@ def in_metres(problem: Problem, path: Path) -> FloatArray:
         )
     if not problem.geographic:
         return places
-    distance = Places(places, geographic=True).between(0, np.arange(len(places)))
+    datum = datum_of(problem)
+    distance = Places(places, geographic=True).between(datum, np.arange(len(places)))
     far = int(np.argmax(distance))
     if distance[far] > FARTHEST:
         raise InputError(
             f"{path.suffix} files need places on one flat map, but {problem.stops[far]!r} is {distance[far]:.0f} km "
-            f"from {problem.regions[0]!r}; at most {FARTHEST:g} km, or write .gpx",
+            f"from {problem.stops[datum]!r}; at most {FARTHEST:g} km, or write .gpx",
             where=path,
         )
-    east = np.radians((places[:, 0] - places[0, 0] + 180) % 360 - 180)
-    latitude, home = np.radians(places[:, 1]), np.radians(places[0, 1])
+    east = np.radians((places[:, 0] - places[datum, 0] + 180) % 360 - 180)
+    latitude, home = np.radians(places[:, 1]), np.radians(places[datum, 1])
     x = np.cos(latitude) * np.sin(east)
     y = np.cos(home) * np.sin(latitude) - np.sin(home) * np.cos(latitude) * np.cos(east)
     away = np.hypot(x, y)
     scale = 1000 * distance / np.where(away > 0, away, 1.0)
     return np.column_stack([x * scale, y * scale])
+
+
+def datum_of(problem: Problem) -> int:
+    """Return the stop at the origin of a robot's map: the depot, or the first region where there is no depot."""
+    return 0 if problem.depot is None else problem.size
 
 
 def decimal(number: float, *, point: bool = False) -> str:

@@ -42,7 +42,7 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
     facts, sections = _parts(path)
     kind = facts.get("TYPE", "TSP").split()[:1] or ["TSP"]
     if kind[0] not in ("TSP", "ATSP"):
-        raise InputError("TSP or ATSP is needed", field="TYPE", value=facts["TYPE"], where=path)
+        raise InputError("expected TSP or ATSP", field="TYPE", value=facts["TYPE"], where=path)
     size = _dimension(path, facts)
     weights = facts.get("EDGE_WEIGHT_TYPE", "")
     data: dict[str, Any] = {"title": facts.get("NAME", "")}
@@ -56,7 +56,7 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
         data["travel"] = _matrix(path, facts.get("EDGE_WEIGHT_FORMAT", ""), sections.get("EDGE_WEIGHT_SECTION"), size)
     elif weights in RULES:
         if shown_at != "NODE_COORD_SECTION":
-            raise InputError(f"missing; {weights} needs the places", field="NODE_COORD_SECTION", where=path)
+            raise InputError(f"missing; {weights} needs coordinates", field="NODE_COORD_SECTION", where=path)
         data["travel"] = _distances(data["coordinates"], RULES[weights])
         if weights == "GEO":
             data["coordinates"] = _degrees(data["coordinates"])[:, ::-1]
@@ -119,7 +119,7 @@ def _parts(path: Path) -> tuple[dict[str, str], dict[str, Lines]]:
         found = KEYWORD.fullmatch(text)
         if found is None:
             if text and section is None:
-                raise InputError(f"{shown(text)}: a keyword such as DIMENSION: is needed", where=path, line=number)
+                raise InputError(f"{shown(text)}: expected a keyword such as DIMENSION:", where=path, line=number)
             if text and section is not None:
                 section.append((number, text.split()))
             continue
@@ -139,7 +139,7 @@ def _parts(path: Path) -> tuple[dict[str, str], dict[str, Lines]]:
 def _dimension(path: Path, facts: dict[str, str]) -> int:
     text = facts.get("DIMENSION", "")
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise InputError("the number of regions is needed", field="DIMENSION", value=text, where=path)
+        raise InputError("expected the number of regions", field="DIMENSION", value=text, where=path)
     if int(text) > MOST_MATRIX_REGIONS:
         raise InputError(
             f"matrices are limited to {MOST_MATRIX_REGIONS:,} regions; distances between the places of a .csv table "
@@ -167,18 +167,18 @@ def _numbers(path: Path, section: str, lines: Lines) -> FloatArray:
             except ValueError:
                 fine = False
             if not fine:
-                raise InputError(f"{shown(word)}: a finite number is needed", field=section, where=path, line=number)
-    raise InputError("numbers are needed", field=section, where=path)
+                raise InputError(f"{shown(word)}: expected a finite number", field=section, where=path, line=number)
+    raise InputError("expected numbers", field=section, where=path)
 
 
 def _coordinates(path: Path, section: str, lines: Lines, size: int) -> tuple[list[str], FloatArray]:
     for number, words in lines:
         if len(words) != 3:
             raise InputError(
-                f"{len(words)} entries; a node and its x and y are needed", field=section, where=path, line=number
+                f"{len(words)} entries; expected a node with its x and y", field=section, where=path, line=number
             )
     if len(lines) != size:
-        raise InputError(f"{len(lines)} nodes; DIMENSION says {size}", field=section, where=path)
+        raise InputError(f"{len(lines)} nodes, but DIMENSION is {size}", field=section, where=path)
     places = _numbers(path, section, [(number, words[1:]) for number, words in lines])
     return [words[0] for _, words in lines], places.reshape(size, 2)
 

@@ -74,7 +74,7 @@ class Journey(TableMixin):
         if self.file is not None:
             check_destination(self.file, (".json",))
             if is_there(self.file):
-                raise InputError("exists; resume that journey, or give another name", where=self.file)
+                raise InputError("exists; omit --begin to continue that journey, or give another name", where=self.file)
         budget = Budget.of(time_limit, progress)
         problem = decide_learner(problem, self.seed, budget.part(0.5))
         self.origin = self.problem = problem
@@ -93,7 +93,7 @@ class Journey(TableMixin):
         with errors_naming(path):
             data = json_files.read(path)
             if not isinstance(data, dict) or not set(MEMBERS) <= set(data):
-                raise InputError(f"not a journey; it has {', '.join(MEMBERS)}")
+                raise InputError("is not a journey; start one with `learnroute journey FILE --begin PROBLEM`")
             return cls._resumed(data, path)
 
     @classmethod
@@ -107,20 +107,20 @@ class Journey(TableMixin):
         journey.errors, journey.common = journey.problem.initial_errors, 0.0
         journey.visits, journey.rest = (), journey.problem.regions
         if not isinstance(data["visits"], list):
-            raise InputError("a list is needed", field="visits", value=data["visits"])
+            raise InputError("expected a list", field="visits", value=data["visits"])
         visits: list[Any] = data["visits"]
         for k, entry in enumerate(visits):
             if not isinstance(entry, dict) or not isinstance(entry.get("region"), str):
-                raise InputError("an object with region is needed", field=f"visits[{k}]", value=entry)
+                raise InputError("expected an object with region", field=f"visits[{k}]", value=entry)
             journey._take(journey._checked(entry["region"], entry))
         rest, dropped = data["rest"], data.get("dropped", {})
         optional = journey.problem.rules is not None
         if not isinstance(rest, list) or not all(isinstance(name, str) for name in rest):
-            raise InputError("a list of region names is needed", field="rest", value=rest)
+            raise InputError("expected a list of region names", field="rest", value=rest)
         if not set(rest) <= set(journey.left) or (not optional and sorted(rest) != sorted(journey.left)):
-            raise InputError("the regions not visited yet are needed, once each", field="rest", value=rest)
+            raise InputError("expected the regions not visited yet, once each", field="rest", value=rest)
         if not isinstance(dropped, dict) or not all(isinstance(why, str) for why in dropped.values()):
-            raise InputError("an object with reasons by region is needed", field="dropped", value=dropped)
+            raise InputError("expected an object with reasons by region", field="dropped", value=dropped)
         journey.rest, journey.dropped = tuple(rest), dropped
         return journey
 
@@ -308,7 +308,9 @@ class Journey(TableMixin):
     def _check_changeable(self, region: Any) -> None:
         """Refuse to change the number of regions where λ is given for each position."""
         if self.problem.learner.by_position:
-            reason = "λ is given for each position of the whole route; begin another journey with the regions left"
+            reason = (
+                "regions cannot change while λ is given per position; start another journey with the remaining regions"
+            )
             raise InputError(reason, field="region", value=region)
 
     def drop(
@@ -321,12 +323,14 @@ class Journey(TableMixin):
         budget = Budget.of(time_limit, progress)
         self._check_left(region)
         if region in self.route[: len(self.visits)]:
-            raise InputError("is visited already; it stays", field="region", value=region)
+            raise InputError("has been visited; only unvisited regions can be dropped", field="region", value=region)
         if region in (self.problem.constraints.start, self.problem.constraints.end):
-            raise InputError("the route must begin or end there (constraints); it stays", field="region", value=region)
+            raise InputError(
+                "is the start or end of the route (constraints) and cannot be dropped", field="region", value=region
+            )
         self._check_changeable(region)
         if self.problem.size == 2:
-            raise InputError("a journey has at least 2 regions", field="region", value=region)
+            raise InputError("cannot be dropped; a journey needs at least 2 regions", field="region", value=region)
         kept = [i for i, name in enumerate(self.problem.regions) if name != region]
         with self._planning_anew(budget):
             self.origin, self.problem = only(self.origin, kept), only(self.problem, kept)
@@ -366,15 +370,15 @@ class Journey(TableMixin):
     def _check_left(self, region: str) -> None:
         """Refuse what is no region that can still be visited."""
         if not isinstance(region, str):
-            raise InputError("the name of a region is needed", field="region", value=region)
+            raise InputError("expected the name of a region", field="region", value=region)
         if region not in self.left:
             known = region in self.problem.regions
-            hint = f"left are {listed(self.left)}" if known else did_you_mean(region, self.left, "left are")
-            why = "is no region"
+            hint = f"unvisited are {listed(self.left)}" if known else did_you_mean(region, self.left, "unvisited are")
+            why = "there is no such region"
             if known:
                 rules = self.problem.rules
                 barred = rules is not None and not rules.allowed[self.problem.regions.index(region)]
-                why = "may not be visited (visits.forbidden)" if barred else "is visited already"
+                why = "must not be visited (visits.forbidden)" if barred else "has been visited"
             raise InputError(f"{why}; {hint}", field="region", value=region)
 
     def _take(self, visit: Observation) -> None:

@@ -34,20 +34,22 @@ class Observation:
         vector = measured.get("vector")
         if vector is not None:
             if problem.vectors is None:
-                raise InputError("the problem has dissimilarities, not vectors; give dissimilarity", field="vector")
-            if apart:
                 raise InputError(
-                    "the vector says it all; give one of the two", field="dissimilarity", found="and vector"
+                    "the problem has dissimilarities, not vectors; give dissimilarity instead", field="vector"
                 )
+            if apart:
+                raise InputError("both given; the vector is enough", field="dissimilarity", found="and vector")
             width = problem.vectors.shape[1]
             vector = tuple(as_vector("vector", vector, width, least=-1e100, meaning="vector entries").tolist())
         if apart:
             problem.check_symmetric("a visit may correct")
         if apart and problem.vectors is not None:
-            raise InputError("the problem has vectors; give this region's vector", field="dissimilarity")
+            raise InputError("the problem has vectors; give the vector of this region instead", field="dissimilarity")
         if apart.get(region, 0.0) != 0:
             raise InputError(
-                "a region to itself is 0; leave it out", field=f"dissimilarity.{region}", found=f"= {apart[region]:g}"
+                "the dissimilarity of a region to itself is 0; remove it",
+                field=f"dissimilarity.{region}",
+                found=f"= {apart[region]:g}",
             )
         return cls(region, errors, apart, vector)
 

@@ -72,7 +72,7 @@ class PipelineLearner(_Behind):
         self.model = copy.deepcopy(pipeline)
         last = self.model.steps[-1][1]
         if not hasattr(last, "partial_fit"):
-            reason = "its last step has no partial_fit, which a learner needs here; SGDClassifier and others have it"
+            reason = "its last step needs a method partial_fit, as SGDClassifier has"
             raise InputError(reason, field="learner", value=last)
         self.told = {"classes": classes} if _asks_for_classes(last) else {}
 
@@ -154,7 +154,7 @@ class TorchLearner:
     ) -> None:  # fmt: skip
         for name, given in (("module", module), ("loss", loss), ("optimizer", optimizer)):
             if given is None:
-                raise InputError("missing; something that can be called is needed", field=name)
+                raise InputError("missing; expected a function or a class", field=name)
             check_callable(name, given)
         self.module, self.loss, self.optimizer = module, loss, optimizer
         self.epochs = as_count("epochs", epochs, meaning="the number of epochs")
@@ -206,7 +206,7 @@ class TorchLearner:
         same = labels[:, None] == self.classes_[None, :]
         if not same.any(axis=1).all():
             unknown = labels[~same.any(axis=1)][0]
-            raise InputError(f"label {unknown:g} is none of them; give one for each output", field="classes")
+            raise InputError(f"unknown label {unknown:g}; give one class per output", field="classes")
         return same.argmax(axis=1)
 
     def _inputs(self, features: Any) -> Any:

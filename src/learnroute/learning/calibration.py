@@ -39,7 +39,7 @@ from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_choice, as_matrix, as_number, frozen
 
-SEVERAL = "several models were trained; a followed route of one model is needed"
+SEVERAL = "several models were trained; follow a route with one model"
 FEWEST_VISITS = 6  # clusters below which no interval means anything
 ABOUT = {
     LINEAR: "the law of linear learners",
@@ -146,11 +146,11 @@ class Calibration(PictureMixin):
             ("coupling q", self.coupling, self.free_coupling),
             ("common retention ρ", self.common_retention, None),
             ("noise ν", self.noise, None),
-            ("of D", None, self.free_transfer),
-            ("sum of e and D", None, self.coefficient_sum),
+            ("coefficient of D", None, self.free_transfer),
+            ("sum of coefficients of e and D", None, self.coefficient_sum),
         )
         columns = [Column("coefficient", "", left=True)]
-        for prefix, *heads in (("", "estimate", f"{self.level:.0%} interval"), ("free_", "all free", "interval ")):
+        for prefix, *heads in (("", "estimate", f"{self.level:.0%} interval"), ("free_", "unconstrained", "interval ")):
             columns += [
                 Column(f"{prefix}estimate", heads[0], ".4f"),
                 Column(f"{prefix}low"),
@@ -171,10 +171,10 @@ class Calibration(PictureMixin):
             ("worst", f"region {worst}, mean residual {self.residuals[worst][0]:+.4g}"),
             ("verdict", f"{self.verdict}, {MEANING[self.verdict]}: {self.reason}"),
             *([] if self.advice is None else [("advice", self.advice)]),
-            *([] if effect is None else [("order", f"by the law, travel aside: {effect.text}")]),
+            *([] if effect is None else [("order", f"by the law, ignoring travel: {effect.text}")]),
             *(("warning", note) for note in self.notes),
         )
-        fit = f"R² = {self.r_squared:.3f} ({self.free_r_squared:.3f} all free)"
+        fit = f"R² = {self.r_squared:.3f} ({self.free_r_squared:.3f} with unconstrained coefficients)"
         return Sheet(f"{fit}, {self.visits} visits in {self.pilots} pilots", (self.table(),), lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -232,13 +232,15 @@ def calibrate(
     """
     known = transfer if isinstance(transfer, Transfer) else Transfer.of(transfer)
     if not 0 < as_number("level", level, meaning="the level") < 1:
-        raise InputError("a number between 0 and 1 is needed", field="level", value=level)
+        raise InputError("expected a number between 0 and 1", field="level", value=level)
     wanted = _wanted(forms)
     routes, records = _routes(known, followed)
     found = laws.visits_of(routes, known.errors)
     count = int(found.visit.max()) + 1
     if count < FEWEST_VISITS:
-        raise RefusedError(f"{count} visits with errors before and after; at least {FEWEST_VISITS} are needed")
+        raise RefusedError(
+            f"only {count} visits have errors before and after; follow more routes, for at least {FEWEST_VISITS}"
+        )
     fits = laws.fit_forms(routes, found, known.errors, known.before)
     fits = {name: fit for name, fit in fits.items() if name in wanted} or {LINEAR: fits[LINEAR]}
     scores = cross_validate(routes, known.errors, known.before, found, fits)
@@ -304,7 +306,7 @@ def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any]:
     with errors_naming(path):
         data = json_files.read(path)
         if not isinstance(data, dict) or not {"route", "errors"} <= set(data):
-            raise InputError("an object with route and errors is needed, as `learnroute follow -o` writes it")
+            raise InputError("expected a file written by `learnroute follow -o`, with route and errors")
         if "models" in data:
             raise InputError(SEVERAL, field="models")
         _check_once("route", data["route"], data.get("tested", data["route"]))
@@ -314,7 +316,7 @@ def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any]:
 def _routes(known: Transfer, followed: Iterable[Any]) -> tuple[list[Route], list[dict[str, Any] | None]]:
     """Check followed routes; return them with the records of their learners."""
     if isinstance(followed, Following | str | Mapping) or not isinstance(followed, Iterable):
-        raise InputError("a list of followed routes is needed", field="followed", value=followed)
+        raise InputError("expected a list of followed routes", field="followed", value=followed)
     routes, records = [], []
     for number, one in enumerate(followed):
         route, errors, before, learner = _followed(f"followed[{number}]", one)
@@ -343,13 +345,13 @@ def _followed(field: str, given: Any) -> tuple[Sequence[Any], Any, Any, Any]:
     if isinstance(given, tuple | list) and len(given) in (2, 3, 4) and not isinstance(given[0], str):
         before, learner = [*given[2:], None, None][:2]
         return given[0], given[1], before, learner
-    raise InputError("what follow returned, or a route and its errors, is needed", field=field, value=given)
+    raise InputError("expected a result of follow(), or a route and its errors", field=field, value=given)
 
 
 def _check_once(field: str, route: Any, tested: Any) -> None:
     """Refuse pilots that skip regions, or visit them again."""
     if list(route) != list(tested):
-        raise InputError("pilots visit each tested region once; follow a route without repeats and skips", field=field)
+        raise InputError("a pilot route must visit each tested region exactly once", field=field)
 
 
 def _place(field: str, name: Any, regions: tuple[str, ...]) -> int:

@@ -78,8 +78,8 @@ def as_batch(region: str, features: Any, targets: Any, columns: Sequence[str] | 
         outputs = outputs[:, 0]
     if inputs.ndim != 2 or outputs.ndim != 1 or len(inputs) != len(outputs):
         raise InputError(
-            f"features of shape {inputs.shape} and targets of shape {outputs.shape}; (samples, features) and "
-            "(samples,) are needed",
+            f"features of shape {inputs.shape} and targets of shape {outputs.shape}; expected (samples, features) and "
+            "(samples,)",
             field=f"region {region!r}",
         )
     return frozen(inputs), frozen(outputs)
@@ -176,7 +176,7 @@ def split(
     estimate, test = as_share("estimate", estimate), as_number("test", test, least=0.0, meaning="shares")
     if estimate + test > 1:
         raise InputError(
-            "shares must not sum to more than 1", field="estimate", found=f"= {estimate:g} and test = {test:g}"
+            "shares must not add up to more than 1", field="estimate", found=f"= {estimate:g} and test = {test:g}"
         )
     check_samples("samples", samples)
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples))
@@ -196,7 +196,7 @@ def pair_of(given: Any) -> tuple[Any, Any]:
     """Return the features and the targets of a region, or refuse."""
     if isinstance(given, tuple | list) and len(given) == 2:
         return given[0], given[1]
-    raise InputError("a pair of features and targets is needed")
+    raise InputError("expected a pair of features and targets")
 
 
 def fitted_map(features: FeatureMap | None, pooled: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
@@ -205,7 +205,7 @@ def fitted_map(features: FeatureMap | None, pooled: FloatArray) -> Callable[[Flo
         return features
     if not hasattr(features, "transform") or isinstance(features, type):
         if not callable(features) or isinstance(features, type):
-            raise InputError("a callable or an object with transform is needed", field="features", value=features)
+            raise InputError("expected a callable or an object with transform", field="features", value=features)
         return lambda inputs: _mapped(features(inputs), inputs)
     ready = features
     if hasattr(features, "fit") and not _is_fitted(features):
@@ -219,8 +219,8 @@ def _mapped(outputs: Any, inputs: FloatArray) -> FloatArray:
     table = np.asarray(outputs, dtype=np.float64)
     if table.ndim != 2 or len(table) != len(inputs):
         raise InputError(
-            f"a table of shape {inputs.shape} became one of shape {table.shape}; one row of features a sample "
-            "is needed",
+            f"a table of shape {inputs.shape} became one of shape {table.shape}; expected one row of features per "
+            "sample",
             field="features",
         )
     return frozen(table)

@@ -170,7 +170,7 @@ class Estimate(PictureMixin):
             )
         for name in self.regions:
             if name not in names:
-                raise InputError(f"region {name!r} is missing; all estimated regions are needed", field="travel")
+                raise InputError(f"region {name!r} is missing; add all estimated regions", field="travel")
         place = [names.index(name) for name in self.regions]
         places = None if coordinates is None else np.asanyarray(align_places("coordinates", coordinates, names))
         if places is not None and places.shape[:1] != (len(names),):
@@ -200,7 +200,9 @@ class Estimate(PictureMixin):
         width, noise = self.models.shape[1], self.pooled_noise
         counts = [len(self.rows[name].train) for name in self.regions] if samples is None else [samples]
         if samples is None and min(counts) == 0:
-            raise InputError("no samples are left to train on; give the number per region", field="samples")
+            raise InputError(
+                "missing; no samples are left for training, so give the number per region", field="samples"
+            )
         training: dict[str, Any] = {}
         if regularization is not None:
             training = {"rule": Proximal.rule, "regularization": regularization}
@@ -248,7 +250,7 @@ class Estimate(PictureMixin):
             train, test = ((self.transform(inputs[part]), outputs[part]) for part in (rows[:count], rows[count:]))
             planning[name] = RegionData(train, test, scaling=self.features_scaling)
             if not len(kept[name].test[1]):
-                raise InputError("no samples are left to test on; use a smaller share", field=f"region {name!r}")
+                raise InputError("no samples are left for testing; use a smaller share", field=f"region {name!r}")
         problem = self.to_problem(regularization=regularization)
         orders = as_count("orders", orders, least=3, meaning="the number of orders")
         draws = as_count("draws", draws, least=1, meaning="the number of draws")
@@ -260,11 +262,11 @@ class Estimate(PictureMixin):
 
     def sheet(self) -> Sheet:
         """Return one row per region, and what the numbers do not say."""
-        heads = ("noise σ", "score / T", "bound", "first model", "bound ")
+        heads = ("noise σ", "mean dissimilarity", "upper bound", "to first model", "upper bound ")
         columns = (
             Column(None, "region", left=True),
-            Column(None, "used"),
-            Column(None, "left"),
+            Column(None, "samples used"),
+            Column(None, "kept back"),
             *(Column(None, head, ".4g") for head in heads),
         )
         parts, size = [self.rows[name] for name in self.regions], len(self.regions)
@@ -272,7 +274,10 @@ class Estimate(PictureMixin):
         scores = self.score_estimates / size, self.scores / size
         rows = list(zip(self.regions, *counts, self.noise, *scores, self.initial, self.initial_upper, strict=True))
         lines = (
-            ("score / T", "mean dissimilarity to all regions; first model: squared distance to it"),
+            (
+                "columns",
+                "mean dissimilarity to all regions; dissimilarity to the first (untrained) model; upper bounds of both",
+            ),
             *self._order_line(),
             *([] if self.predictors is None else [("predictor", self.predictors.text)]),
             *(("failed", line) for line in causes(self.failures)),
@@ -290,10 +295,10 @@ class Estimate(PictureMixin):
             effect = law_effect(self.to_problem())
         except InputError:
             return ()
-        return () if effect is None else (("order", f"least squares, travel aside: {effect.text}"),)
+        return () if effect is None else (("order", f"for least squares, ignoring travel: {effect.text}"),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the samples as plain JSON values (see docs/learning.md)."""
+        """Return everything but the samples as plain JSON values (see docs/appendix/estimation.md)."""
         return {
             "regions": list(self.regions),
             "level": self.level,
@@ -394,7 +399,7 @@ def estimate(
     check_type("intercept", intercept, bool)
     check_callable("progress", progress)
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
-        raise InputError("a confidence level is above 0 and below 1, such as 0.95", field="level", value=level)
+        raise InputError("expected a confidence level above 0 and below 1, such as 0.95", field="level", value=level)
     share = as_share("share", share)
     test = (1 - share) / 2 if test is None else as_number("test", test, least=0.0, meaning="shares")
     if share + test > 1:
@@ -406,8 +411,11 @@ def estimate(
     taken = take_in(samples, columns, features, scaling, intercept, missing, (share, test), seeds[:-1])
     fits, method, remarks = _fits(taken, pilot)
     if len(fits) < 2:
-        reasons = "; ".join(causes(taken.failures))
-        raise InputError(f"{len(fits)} regions can be estimated, at least 2 are needed ({reasons or 'no data'})")
+        reasons = causes(taken.failures)
+        if not fits and len(reasons) == 1:
+            raise InputError(reasons[0])
+        said = "; ".join(reasons) or "no data"
+        raise InputError(f"an estimate needs at least 2 regions; {len(fits)} can be used ({said})")
     width = len(next(iter(fits.values())).model)
     known = (*taken.columns, "intercept") if intercept else taken.columns
     begin = align("initial_model", initial_model, known if len(known) == width else None)
@@ -486,7 +494,7 @@ def _pilot(inputs: dict[str, FloatArray], pilot: int | None) -> tuple[FloatArray
     if pilot is not None:
         wanted = as_count("pilot", pilot, meaning="the number of pilot features")
         if wanted > width:
-            raise InputError(f"there are {width} features; at most {width}", field="pilot", value=wanted)
+            raise InputError(f"must be <= {width}, the number of features", field="pilot", value=wanted)
         reason = "as asked for"
     elif least >= width + SPARE:
         return None, ()
@@ -559,24 +567,22 @@ def _map_caveat(features: FeatureMap | None) -> tuple[str, ...]:
     if features is None:
         return ()
     return (
-        "a feature map is in front, which no file can keep, so the problem has no features_scaling: train on the "
-        "samples of held_out()",
+        "a feature map cannot be saved in a file, so the problem has no features_scaling: train on the samples of "
+        "held_out()",
     )
 
 
 def _initial_caveat(first: FloatArray) -> tuple[str, ...]:
     if not first.any():
         return ()
-    return ("the problem does not keep the initial model: give `follow` a learner that starts there",)
+    return ("the problem does not contain the initial model: give `follow` a learner that starts from it",)
 
 
 def _share_caveat(share: float) -> tuple[str, ...]:
     if share < 1:
         return ()
-    return ("all samples were used: training or testing on them too would flatter the result",)
+    return ("all samples were used: errors measured on the same samples would be too small",)
 
 
 def _level_caveat(level: float) -> str:
-    return (
-        f"each bound holds with probability {level:g} by itself, for linear models with normal noise; not all at once"
-    )
+    return f"each bound alone holds with probability {level:g}, for linear models with normal noise; not all together"

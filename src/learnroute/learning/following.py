@@ -139,7 +139,7 @@ class Following(PictureMixin):
 
     def sheet(self) -> Sheet:
         """Return the errors after each stop, the metrics, and the final errors beside the predicted ones."""
-        heads = (("after", ""), ("its error", ".4g"), ("mean error", ".4g"))
+        heads = (("after", ""), ("error there", ".4g"), ("mean error", ".4g"))
         columns = tuple(Column(None, head, style, left=not style) for head, style in heads)
         own = [self.errors[i, self.tested.index(name)] for i, name in enumerate(self.route)]
         means = (weights_by(self.importance, len(self.tested)) * self.errors).mean(axis=1)
@@ -234,7 +234,7 @@ def follow(
     fleet = None if planned is None else planned.fleet
     if learner is None:
         if planned is None:
-            raise InputError("missing; give a learner, or a plan, which has one", field="learner")
+            raise InputError("missing; give a learner, or a plan with a learner", field="learner")
         learner = planned.make_learner(regions[0].train[0].shape[1])
     places = [list(data).index(name) for name in tested]  # so that other routes get the same samples
     matrices, finals = [], []
@@ -316,8 +316,8 @@ def _untrained(model: Any, region: RegionData) -> Any:
     try:
         model.predict(region.test[0][:1])
     except Exception as error:  # of any library
-        reason = "the plan serves with an untrained model, and this learner cannot predict before its first training"
-        raise InputError(f"{reason}; give one that was trained", field="learner", value=model) from error
+        reason = "the plan uses an untrained model, but this learner cannot predict before its first training"
+        raise InputError(f"{reason}; give a learner that was trained", field="learner", value=model) from error
     return model
 
 
@@ -408,14 +408,14 @@ def stops_of(route: Any, data: Any) -> tuple[str, ...]:
     if stops and all(isinstance(place, int | np.integer) and not isinstance(place, bool) for place in stops):
         outside = [place for place in stops if not 0 <= place < len(data)]
         if outside:
-            raise InputError(f"there is no region {outside[0]}; places go from 0 to {len(data) - 1}", field="route")
+            raise InputError(f"there is no region {outside[0]}; indices go from 0 to {len(data) - 1}", field="route")
         names = list(data)
         stops = tuple(names[int(place)] for place in stops)
     if not stops or not all(isinstance(name, str) for name in stops):
-        raise InputError("a list of region names is needed", field="route", value=route)
+        raise InputError("expected a list of region names", field="route", value=route)
     for name in stops:
         if name not in data:
-            hint = did_you_mean(name, data, "there is for")
+            hint = did_you_mean(name, data, "regions with data are")
             raise InputError(f"there is no data for region {name!r}; {hint}", field="route")
     return stops
 
@@ -434,7 +434,7 @@ def _checked(name: str, given: Any, columns: tuple[str, ...] | None) -> RegionDa
         region = RegionData(given[:2], given[2:])
     if not isinstance(region, RegionData):
         raise InputError(
-            "a RegionData, or (features, targets, test features, test targets), is needed; test samples must not be "
+            "expected a RegionData, or (features, targets, test features, test targets); test samples must not be "
             "those trained on",
             field=f"region {name!r}",
         )
@@ -447,7 +447,7 @@ def _checked(name: str, given: Any, columns: tuple[str, ...] | None) -> RegionDa
                 field=f"region {name!r}",
             )
         if not len(outputs):
-            raise InputError(f"there are no {what} samples; at least 1 is needed", field=f"region {name!r}")
+            raise InputError(f"has no {what} samples; add at least 1", field=f"region {name!r}")
         parts[what] = (inputs, outputs)
     return RegionData(parts["training"], parts["test"], align("truth", region.truth, columns), region.scaling)
 

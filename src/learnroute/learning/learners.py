@@ -157,7 +157,7 @@ class ProximalRegressor(_RegionByRegion):
             strengths = as_vector("strength", self.strength, None, least=0.0, meaning="strengths")
             if learnt >= len(strengths):
                 raise InputError(
-                    f"there is none for batch {learnt + 1}; give one for each batch",
+                    f"none is left for batch {learnt + 1}; give one per batch",
                     field="strength",
                     found=f"has {len(strengths)} entries",
                 )
@@ -165,7 +165,9 @@ class ProximalRegressor(_RegionByRegion):
         strength = as_number("strength", self.strength, meaning="the strength")
         if strength <= 0:
             raise InputError(
-                "the strength must be > 0; for none, use a RouteRegressor", field="strength", value=strength
+                "the strength λ must be > 0; λ = 0 is a RouteRegressor (--learner least-squares)",
+                field="strength",
+                value=strength,
             )
         return strength
 
@@ -261,7 +263,7 @@ class RecursiveRegressor(_RegionByRegion):
     def _step(self, features: FloatArray, targets: FloatArray, previous: FloatArray, learnt: int) -> FloatArray:
         prior = as_number("prior", self.prior, meaning="the prior's strength")
         if prior <= 0:
-            raise InputError("the prior's strength must be > 0; 1e-6 is next to none", field="prior", value=prior)
+            raise InputError("the prior's strength must be > 0, such as 1e-6", field="prior", value=prior)
         width = len(previous)
         initial = self._first_model(self.n_features_in_)[:width]
         factor = self.factor_ if learnt else np.sqrt(prior) * np.eye(width, width + 1)

@@ -156,7 +156,7 @@ def measure_of(error: str | Error) -> Error:
     if isinstance(error, str):
         return MEASURES[as_choice("error", error, MEASURES)]
     if error is None:
-        raise InputError("a function of a model and a region is needed", field="error", value=error)
+        raise InputError("expected a function of a model and a region", field="error", value=error)
     check_callable("error", error)
     return error
 
@@ -164,8 +164,8 @@ def measure_of(error: str | Error) -> Error:
 def check_learner(field: str, model: Any, *needed: str) -> None:
     """Refuse what lacks something that a learner has; a class is no learner yet."""
     if isinstance(model, type):
-        raise InputError(f"is a class; give a learner, {model.__name__}()", field=field, value=model)
+        raise InputError(f"is a class; give an instance, {model.__name__}()", field=field, value=model)
     for name in needed:
         if not hasattr(model, name):
             use = "; RouteRegressor, ProximalRegressor and SGDRegressor have it" if name == "partial_fit" else ""
-            raise InputError(f"has no {name}, which a learner needs here{use}", field=field, value=model)
+            raise InputError(f"has no method {name}, which a learner needs{use}", field=field, value=model)

@@ -76,7 +76,7 @@ def metrics_of(errors: ArrayLike, visits: Sequence[int] | None = None, final: Ar
     """
     if visits is not None:
         if isinstance(visits, str) or not isinstance(visits, Sequence) or not visits:
-            raise InputError("a list of columns is needed", field="visits", value=visits)
+            raise InputError("expected a list of columns", field="visits", value=visits)
         table = as_matrix("errors", errors, len(visits), None, least=-LARGEST_VALUE, meaning="errors")
         width = table.shape[1]
         columns = [as_count("visits", one, least=0, meaning="the index of a column") for one in visits]
@@ -90,7 +90,7 @@ def metrics_of(errors: ArrayLike, visits: Sequence[int] | None = None, final: Ar
     size = len(matrix)
     if size < 2 or matrix.shape[1] != size:
         raise InputError(
-            "T rows of T >= 2 are needed", field="errors", found=f"has {size} rows of {matrix.shape[1]} entries"
+            "expected T rows of T >= 2", field="errors", found=f"has {size} rows of {matrix.shape[1]} entries"
         )
     return _metrics(matrix, range(size))
 

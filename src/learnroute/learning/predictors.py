@@ -44,8 +44,8 @@ class Predictors:
     def text(self) -> str:
         """What to plan by, in one line."""
         advice = {
-            LAW: "plan by the law (learnroute plan)",
-            REHEARSAL: "plan by rehearsal (learnroute rehearse)",
+            LAW: "use the law (learnroute plan)",
+            REHEARSAL: "use rehearsal (learnroute rehearse)",
             NEITHER: "neither predicts well, or orders hardly differ: try a few orders",
         }
         return (

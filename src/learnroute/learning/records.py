@@ -43,7 +43,7 @@ def as_record(field: str, given: Any) -> dict[str, Any] | None:
         return None
     if isinstance(given, dict) and isinstance(given.get("class"), str) and isinstance(given.get("parameters"), dict):
         return given
-    raise InputError("an object with class and parameters is needed", field=field, value=given)
+    raise InputError("expected an object with class and parameters", field=field, value=given)
 
 
 def names_of_different(first: dict[str, Any], second: dict[str, Any]) -> tuple[str, str] | None:

@@ -46,24 +46,24 @@ class PlannedFleet:
         routes: Any = data.get("routes")
         lists = isinstance(routes, list) and all(isinstance(route, list) for route in routes)
         if not lists or not routes or not all(isinstance(name, str) for route in routes for name in route):
-            raise InputError("a list of region names per vehicle is needed", field="routes", value=routes)
+            raise InputError("expected a list of region names per vehicle", field="routes", value=routes)
         visits = [name for route in routes for name in route]
         models: Any = data.get("models")
         if len(routes) > 1:
             models = [vehicle for vehicle, route in enumerate(routes) for _ in route]
         numbers = isinstance(models, list) and all(type(one) is int and one >= 0 for one in models)
         if not numbers or len(models) != len(visits):
-            raise InputError("one number of a model (from 0) per visit is needed", field="models", value=models)
+            raise InputError("expected one model number (from 0) per visit", field="models", value=models)
         found = cls(tuple(map(tuple, routes)), tuple(models))
         if weights is not None:
             most = max(found.size, len(weights) if isinstance(weights, list) else 0)
             shares = as_vector("weights", weights, most, least=0.0, meaning="weights of models")
             if abs(float(shares.sum()) - 1) > 1e-6:
-                raise InputError("weights of an average add up to 1", field="weights", value=weights)
+                raise InputError("weights must add up to 1", field="weights", value=weights)
             return replace(found, weights=tuple(shares.tolist()))
         regions = {*visits, *data.get("skipped", [])}
         if not isinstance(served_by, Mapping) or set(served_by) != regions:
-            raise InputError("one number of a model (or null) per region is needed", field="served_by")
+            raise InputError("expected one model number (or null) per region", field="served_by")
         for name, model in served_by.items():
             if model is not None and model not in found.models:
                 reason = f"no visit trains this model; {listed(sorted({str(one) for one in found.models}))} are trained"
@@ -147,7 +147,7 @@ def check_coefficients(model: Any) -> None:
     """Refuse a learner whose models cannot be averaged."""
     if not hasattr(model, "coef_"):
         reason = (
-            "averaging models needs coefficients (coef_, intercept_), which this one has not; plan models that serve "
+            "has no coefficients (coef_, intercept_) to average; plan models that serve "
             "their own regions (fleet.serve = own)"
         )
         raise InputError(reason, field="learner", value=_inner(model))

@@ -11,7 +11,6 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, RefusedError, check_type
 from learnroute.learning.krylov import numbers_a_run, trainings_of
@@ -27,10 +26,15 @@ from learnroute.learning.samplers import (
 )
 from learnroute.learning.serving import PlannedFleet
 from learnroute.learning.truth import Truth, truth_of
-from learnroute.model.fleet_losses import expected_fleet_loss, fleet_objective_of, true_fleet_loss
+from learnroute.model.fleet_losses import (
+    expected_fleet_loss,
+    fleet_objective_of,
+    fleet_routes_of,
+    true_fleet_loss,
+)
 from learnroute.model.fleet_objective import FleetRoutes, Service
 from learnroute.model.learners import Learner, LeastSquares
-from learnroute.model.losses import Loss, as_order, expected_loss, true_loss, visited_first
+from learnroute.model.losses import Loss, as_order, expected_loss, indices_of, true_loss, visited_first
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
@@ -127,7 +131,7 @@ class Simulation(ResultMixin):
         return simulations_sheet([("route", self)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the single errors as plain JSON values (see docs/learning.md)."""
+        """Return everything but the single errors as plain JSON values (see docs/appendix/simulation.md)."""
         return {
             "expected": self.expected,
             "mean": self.mean,
@@ -175,10 +179,10 @@ def simulations_table(found: Sequence[tuple[str, Simulation]]) -> Table:
         Column("expected", "closed form", ".6g"),
         Column("mean", "simulated", ".6g"),
         Column(None, f"± {first.level:.0%}", ".2g"),
-        Column(None, "off by", lambda deviation: f"{deviation:+.2f} s.e."),
+        Column(None, "difference", lambda deviation: f"{deviation:+.2f} s.e."),
         Column(None, "with travel", ".6g"),
         *map(Column, ("standard_error", "low", "high", "runs", "travel")),
-        Column("bound", "bound from Δ", ".6g"),
+        Column("bound", "bound for Δ", ".6g"),
         Column("route"),
     )
     rows = [
@@ -195,7 +199,12 @@ def simulations_sheet(found: Sequence[tuple[str, Simulation]]) -> Sheet:
     first = found[0][1]
     origin = "from the file" if first.truth.origin == "given" else f"drawn to match {KINDS[first.dissimilarities]}"
     seconds = sum(one.seconds for _, one in found)
-    lines = [("error", "average final error F_T; closed form for the true models, bound for all models within Δ")]
+    lines = [
+        (
+            "error",
+            "mean over all regions after the last visit (F_T); bound for Δ: for any models with these dissimilarities",
+        )
+    ]
     for k, (_, one) in enumerate(found, 1):
         lines += [(f"route {k}", " > ".join(one.route))] if one.plan is None else _fleet_lines(one.plan, k)
     lines += [
@@ -214,13 +223,14 @@ def _fleet_lines(made: Plan, number: int) -> list[tuple[str, str]]:
 
 def simulate(
     problem: Problem,
-    order: ArrayLike | FleetRoutes | Plan,
+    route: Any,
     runs: int = 10_000,
     seed: int = 0,
     sampler: str = "low-dimensional",
     level: float = 0.95,
     time_limit: float | None = None,
     progress: Progress | None = None,
+    models: Sequence[int] | None = None,
 ) -> Simulation:
     """Train along a route many times, each time with new features and new noise.
 
@@ -228,10 +238,10 @@ def simulate(
     ----------
     problem
         With true models (`truth`, `initial_model`), or without: then some are drawn to match its dissimilarities.
-    order
-        Indices of the regions in order of visit, as in `Plan.order`; where `problem.visits` allows it, some regions are
-        left out or visited again. Errors are measured in all regions. For several vehicles or models (`fleet`), a plan
-        or the `Plan.fleet` of one: each model is trained along its visits, and regions are served as planned.
+    route
+        Names or indices of the regions, in order of visit; for several vehicles, a list of them per vehicle; or a plan.
+        Where `problem.visits` allows it, some regions are left out or visited again. Errors are measured in all
+        regions. With several vehicles or models, each model is trained along its visits.
     runs
         How many times.
     seed
@@ -244,6 +254,8 @@ def simulate(
         Seconds; when they are over, what was drawn by then is reported and says so.
     progress
         Called now and then with the share that is done.
+    models
+        For one vehicle with several models, the number of the model that each visit trains, from 0.
 
     Returns
     -------
@@ -258,21 +270,20 @@ def simulate(
     """
     check_type("problem", problem, Problem)
     if not problem.learner.has_shape:
-        raise InputError(
-            "a calibrated learner was measured, and cannot be drawn; train it (follow)", field="learner.rule"
-        )
+        raise InputError("a calibrated learner cannot be simulated; train it with `follow`", field="learner.rule")
     started = time.monotonic()
     as_choice("sampler", sampler, SAMPLERS)
     runs = as_count("runs", runs, least=2, meaning="the number of runs")
     if runs > MOST_RUNS:
-        raise InputError(f"at most {MOST_RUNS:,} runs", field="runs", value=runs)
+        raise InputError(f"must be <= {MOST_RUNS:,}", field="runs", value=runs)
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
-        raise InputError("a confidence level is above 0 and below 1, such as 0.95", field="level", value=level)
+        raise InputError("expected a confidence level above 0 and below 1, such as 0.95", field="level", value=level)
     budget = Budget.of(time_limit, progress)
-    made = _fleet_plan(problem, order)
-    if isinstance(order, Plan):
-        order = order.order
-    stops = as_order(problem, order) if made is None else np.array(made.order, dtype=np.int64)
+    made = _fleet_plan(problem, route, models)
+    if made is not None:
+        stops = np.array(made.order, dtype=np.int64)
+    else:
+        stops = as_order(problem, indices_of(problem, route.order if isinstance(route, Plan) else route))
     drawn, stream = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(2)
     truth = truth_of(problem, np.random.default_rng(drawn))
     known = _with_truth(problem, truth)
@@ -326,15 +337,12 @@ def simulate(
     )
 
 
-def _fleet_plan(problem: Problem, order: Any) -> Plan | None:
+def _fleet_plan(problem: Problem, route: Any, models: Sequence[int] | None) -> Plan | None:
     """Return the plan of several vehicles or models that is to be simulated; None for one vehicle with one model."""
     if problem.fleet_rules is None:
         return None
-    routes = order.fleet if isinstance(order, Plan) else order
-    if not isinstance(routes, FleetRoutes):
-        reason = "several vehicles or models are simulated by a plan: give one, such as plan(problem)"
-        raise InputError(reason, field="order", value=order)
-    return Plan.of(problem, routes)
+    routes = route.fleet if isinstance(route, Plan) else route
+    return Plan.of(problem, routes if isinstance(routes, FleetRoutes) else fleet_routes_of(problem, routes, models))
 
 
 def _trainings(problem: Problem, made: Plan) -> list[IntArray]:

@@ -113,7 +113,7 @@ class Transfer(PictureMixin):
         with errors_naming(path):
             data = json_files.read(path)
             if not isinstance(data, dict) or not {"regions", "transfer"} <= set(data):
-                raise InputError("an object with regions and transfer is needed", field="transfer")
+                raise InputError("expected a file written by `learnroute transfer -o`, with regions and transfer")
             found = cls.of(data["transfer"], data["regions"], data.get("standard_errors"), data.get("trainings"),
                            data.get("measure", ""), data.get("before"), data.get("learner"))  # fmt: skip
             scaling = data.get("features_scaling")
@@ -218,7 +218,7 @@ def transfer(
     measure = measure_of(error)
     names, regions, classes = regions_of(list(data) if isinstance(data, Mapping) else [], data, features)
     if len(names) < 2:
-        raise InputError("samples of at least 2 regions are needed", field="data")
+        raise InputError("expected samples of at least 2 regions", field="data")
     as_learner(learner, classes)  # refused here, if it is none
     started = time.monotonic()
     called = getattr(measure, "__name__", type(measure).__name__)

@@ -14,7 +14,7 @@ from learnroute.learning.laws import COMMON, Coefficient
 from learnroute.learning.transfers import Transfer
 
 SUPPORTED, WEAK, NOT_SUPPORTED = "supported", "weak", "not supported"
-MEANING = {SUPPORTED: "plan by it", WEAK: "plan with care", NOT_SUPPORTED: "do not plan by it"}
+MEANING = {SUPPORTED: "plan with it", WEAK: "plan with care", NOT_SUPPORTED: "do not plan with it"}
 
 ENOUGH = 0.5  # skill of a supported law: it halves the squared error of predictions that ignore where one trained
 NO_SKILL = 0.0  # skill at which D might as well be the same for all regions: then no order is better than another
@@ -69,9 +69,9 @@ def judge(evidence: Evidence, transfer: Transfer) -> Verdict:
 def _against(evidence: Evidence) -> list[str]:
     found = []
     if evidence.free.low <= 0:
-        found.append(f"the coefficient of D, {evidence.free}, cannot be told from 0")
+        found.append(f"the coefficient of D, {evidence.free}, does not differ significantly from 0")
     if evidence.retention.high >= 1:
-        found.append(f"p₁, {evidence.retention}, cannot be told from 1, where training changes nothing")
+        found.append(f"p₁, {evidence.retention}, does not differ significantly from 1, where training changes nothing")
     if evidence.skill <= NO_SKILL:
         found.append(f"{_left_out(evidence)} are predicted no better than by ignoring where the learner trained")
     return found
@@ -87,7 +87,7 @@ def _doubts(evidence: Evidence) -> list[str]:
     if min(1.0, kept.high) - max(0.0, kept.low) > WIDEST:
         found.append(f"the interval of p₁, {kept}, is too wide to tell how much is retained")
     if evidence.pilots < FEWEST_PILOTS:
-        found.append("a single pilot cannot show whether other routes go by the same law")
+        found.append("a single pilot route cannot show whether other routes follow the same law")
     if evidence.form != COMMON and not total.holds(1.0) and abs(total.value - 1) > OFF:
         found.append(f"the coefficients of e and D add up to {total}, not to 1: predicted errors may be off")
     retained, coupled = evidence.plain
@@ -108,7 +108,7 @@ def _advice(evidence: Evidence, transfer: Transfer) -> str:
     if evidence.same_learner is False:
         found.append("measure the transfer matrix with the learner of the pilots")
     if evidence.free.high < OFF:
-        found.append("train longer in each region: what a region teaches hardly changes the errors of this learner")
+        found.append("train longer in each region: training hardly changes the errors of this learner")
     else:
         needed = _pilots_needed(evidence)
         if evidence.pilots < needed <= MOST_PILOTS:
@@ -122,7 +122,9 @@ def _advice(evidence: Evidence, transfer: Transfer) -> str:
         found.append(f"repeat the transfer matrix {4 * int(transfer.trainings.max())} times: much of it is noise")
     if evidence.form != COMMON and not evidence.total.holds(1.0) and abs(evidence.total.value - 1) > OFF:
         found.append("train as long for the transfer matrix as along a route")
-    return "; ".join(found) or "try other features, a longer training or more pilots: this learner may obey no such law"
+    return (
+        "; ".join(found) or "try other features, longer training or more pilot routes: the law may not fit this learner"
+    )
 
 
 def _pilots_needed(evidence: Evidence) -> int:

@@ -43,11 +43,11 @@ class Constraints:
         for field in ("start", "end"):
             value = getattr(self, field)
             if value is not None and not isinstance(value, str):
-                raise InputError("the name of a region is needed", field=f"constraints.{field}", value=value)
+                raise InputError("expected the name of a region", field=f"constraints.{field}", value=value)
         as_flag("constraints.return", self.returns)
         if self.start is not None and self.start == self.end:
             raise InputError(
-                "also the start, but each region is visited once; to come back to the start, say return",
+                "is also the start; for a round trip, omit the end and count the way back (return)",
                 field="constraints.end",
                 value=self.end,
             )
@@ -79,10 +79,10 @@ class Constraints:
         if depot is None:
             return Ends(start, end, self.returns)
         if start is not None:
-            reason = f"routes start at the depot, {depot.name!r}; leave one of the two out"
+            reason = f"routes start at the depot, {depot.name!r}; omit one of them"
             raise InputError(reason, field="constraints.start", value=self.start)
         if self.returns and not depot.returns:
-            reason = "depot.return is false: routes end at their last region; leave one of the two out"
+            reason = "depot.return is false, so routes end at their last region; omit one of them"
             raise InputError(reason, field="constraints.return", found="= true")
         return Ends(len(regions), end, depot.returns)
 

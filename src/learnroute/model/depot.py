@@ -70,7 +70,7 @@ class Depot:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip() or not self.name.isprintable():
-            raise InputError("a name is needed", field="depot.name", value=self.name)
+            raise InputError("expected a name", field="depot.name", value=self.name)
         as_flag("depot.return", self.returns)
 
     def __repr__(self) -> str:
@@ -120,21 +120,25 @@ def as_depot(
     place, size = depot.coordinates, len(names)
     if (place is None) != (places is None):
         if place is None:
-            raise InputError("missing; the regions have some, so the depot needs them too", field="depot.coordinates")
-        raise InputError("the regions have none; give all of them some, or leave them out", field="depot.coordinates")
+            raise InputError(
+                "missing; regions have coordinates, so the depot needs them, too", field="depot.coordinates"
+            )
+        raise InputError(
+            "regions have no coordinates; add them to all regions, or remove these", field="depot.coordinates"
+        )
     if place is not None:
         place = as_vector("depot.coordinates", place, 2, least=-LARGEST_VALUE, meaning="coordinates")
         if geographic and not (abs(place[0]) <= 360 and abs(place[1]) <= 90):
-            reason = "a longitude of at most 360 degrees and a latitude of at most 90 are needed, in this order"
+            reason = "expected a longitude of at most 360 degrees and a latitude of at most 90, in this order"
             raise InputError(reason, field="depot.coordinates", value=place.tolist())
     there, back = align("depot.travel", depot.travel, names), align("depot.travel_back", depot.travel_back, names)
     if not costs:
         for field, given in (("depot.travel", there), ("depot.travel_back", back)):
             if given is not None:
-                reason = "the regions' travel follows from coordinates, and so does the depot's; leave it out"
+                reason = "travel follows from the coordinates; remove it"
                 raise InputError(reason, field=field)
     elif there is None:
-        reason = "missing; give the cost from the depot to each region, as travel between regions is given"
+        reason = "missing; add the travel cost from the depot to each region"
         raise InputError(reason, field="depot.travel")
     else:
         there = as_vector("depot.travel", there, size, least=0.0, meaning="travel costs")
@@ -188,9 +192,9 @@ def extract_depot(fields: dict[str, Any]) -> dict[str, Any]:
     for key in ("travel", "coordinates"):
         rows = fields.get(key, ())
         if key in fields and (not _is_list(rows) or len(rows) != size):
-            raise InputError(f"{size} rows are needed, one of them for the depot", field=key)
+            raise InputError(f"expected {size} rows, one of them for the depot", field=key)
         if key == "travel" and not all(_is_list(row) and len(row) == size for row in rows):
-            raise InputError(f"{size} rows of {size} entries are needed, one of them for the depot", field=key)
+            raise InputError(f"expected {size} rows of {size} entries, one of them for the depot", field=key)
     if "coordinates" in fields:
         depot["coordinates"] = fields["coordinates"][here]
     if "travel" in fields:

@@ -129,7 +129,5 @@ def _names(given: Any, size: int) -> tuple[str, ...]:
     """Return the names of the raw features, as whoever collected them chose them, or refuse."""
     names = tuple(given) if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given) else ()
     if len(names) != size or len(set(names)) < size:
-        raise InputError(
-            f"{size} different names are needed, one per raw feature", field=f"{FIELD}.columns", value=given
-        )
+        raise InputError(f"expected {size} different names, one per raw feature", field=f"{FIELD}.columns", value=given)
     return names

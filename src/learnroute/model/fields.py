@@ -30,11 +30,11 @@ def check_one_kind(dissimilarity: Any, vectors: Any, transfer: Any) -> None:
     if transfer is None:
         if (dissimilarity is None) == (vectors is None):
             given = "neither" if vectors is None else "both"
-            raise InputError(f"{given} given; give exactly one of the two", field="dissimilarity", found="and vectors")
+            raise InputError(f"{given} given; give exactly one of them", field="dissimilarity", found="and vectors")
         return
     for field, other in (("dissimilarity", dissimilarity), ("vectors", vectors)):
         if other is not None:
-            raise InputError("both given; give exactly one of the two", field="transfer", found=f"and {field}")
+            raise InputError("both given; give exactly one of them", field="transfer", found=f"and {field}")
 
 
 def parameter_names(truth: Any) -> tuple[str, ...] | None:
@@ -46,11 +46,11 @@ def parameter_names(truth: Any) -> tuple[str, ...] | None:
 def as_samples(learner: Learner, samples: ArrayLike, size: int | None) -> IntArray:
     """Check the regions' numbers of samples."""
     if not learner.has_shape:
-        raise InputError("a calibrated learner has none; leave it out", field="samples")
+        raise InputError("a calibrated learner has no samples; remove them", field="samples")
     entries = as_vector("samples", samples, size, least=1.0, meaning="numbers of samples")
     counts = [as_count(f"samples[{i}]", n, meaning="the number of samples") for i, n in enumerate(entries.tolist())]
     if not counts:
-        raise InputError("one a region is needed", field="samples", found="has 0 entries")
+        raise InputError("expected one per region", field="samples", found="has 0 entries")
     for i, n in enumerate(counts):
         learner.check_shape(f"samples[{i}]", n)
     return frozen(np.array(counts, dtype=np.int64))
@@ -62,7 +62,7 @@ def as_importance(importance: ArrayLike | None, size: int) -> FloatArray | None:
         return None
     entries = as_vector("importance", importance, size, least=0.0, meaning="importances")
     if not entries.any():
-        raise InputError("0 for all regions; at least one must be above 0", field="importance")
+        raise InputError("is 0 for all regions; at least one must be > 0", field="importance")
     return entries
 
 
@@ -76,12 +76,12 @@ def as_lower_bounds(low: ArrayLike | None, delta: FloatArray | None) -> FloatArr
     if low is None:
         return None
     if delta is None:
-        raise InputError("given without dissimilarity; lower bounds belong to upper ones", field="dissimilarity_low")
+        raise InputError("given without dissimilarity; lower bounds need upper bounds", field="dissimilarity_low")
     bounds = as_dissimilarities("dissimilarity_low", low, len(delta))
     i, j = divmod(int(np.argmax(bounds - delta)), len(delta))
     if bounds[i, j] > delta[i, j]:
         raise InputError(
-            f"above dissimilarity[{i}, {j}] = {delta[i, j]:g}; a lower bound is no larger than the upper one",
+            f"above dissimilarity[{i}, {j}] = {delta[i, j]:g}; a lower bound must not exceed the upper bound",
             field=f"dissimilarity_low[{i}, {j}]",
             found=f"= {bounds[i, j]:g}",
         )
@@ -112,7 +112,7 @@ def check_geographic(geographic: Any, places: FloatArray | None) -> None:
         if wrong.size:
             i = int(wrong[0])
             raise InputError(
-                f"{what} go from -{most:g} to {most:g} degrees; longitude comes first",
+                f"{what} go from -{most:g} to {most:g} degrees; coordinates are [longitude, latitude]",
                 field=f"coordinates[{i}, {column}]",
                 found=f"= {places[i, column]:g}",
             )
@@ -124,7 +124,7 @@ def as_rows(field: str, value: ArrayLike | None, size: int, width: int | None, m
         return None
     rows = as_matrix(field, value, size, width, least=-LARGEST_VALUE, meaning=meaning)
     if rows.shape[1] == 0:
-        raise InputError("at least 1 needed", field=f"{field}[0]", found="has 0 entries")
+        raise InputError("expected at least 1", field=f"{field}[0]", found="has 0 entries")
     return rows
 
 

@@ -91,14 +91,14 @@ class Fleet:
         }
         for name in ("vehicles", "models"):
             if checked[name] > MOST:
-                raise InputError(f"at most {MOST} are possible", field=f"fleet.{name}", value=checked[name])
+                raise InputError(f"must be <= {MOST}", field=f"fleet.{name}", value=checked[name])
         if min(checked["vehicles"], checked["models"]) > 1:
-            reason = "several vehicles carry one model each; leave models or vehicles out"
+            reason = "each vehicle carries one model; give vehicles or models, not both"
             raise InputError(reason, field="fleet.models", value=checked["models"])
         default = OWN if checked["models"] > 1 else MERGED
         checked["serve"] = default if self.serve is None else as_choice("fleet.serve", self.serve, (MERGED, OWN))
         if checked["weights"] == EQUAL and checked["serve"] == OWN:
-            reason = "models that serve their own regions are not averaged; leave weights out, or serve merged"
+            reason = "models that serve their own regions are not averaged; remove weights, or set serve to merged"
             raise InputError(reason, field="fleet.weights", value=EQUAL)
         if self.limit is not None:
             checked["limit"] = as_number("fleet.limit", self.limit, least=0.0, meaning="the travel of one vehicle")
@@ -124,7 +124,7 @@ class Fleet:
         """Refuse what does not go with the rest of a problem; `measured` is whether errors are (transfer)."""
         for name in ("start", "end"):
             if self.vehicles > 1 and (region := getattr(constraints, name)) is not None:
-                reason = "several vehicles cannot all be there; give a depot, or let them start and end anywhere"
+                reason = "is one region, but there are several vehicles; use a depot, or omit it"
                 raise InputError(reason, field=f"constraints.{name}", value=region)
         linear = not (isinstance(learner, Calibrated) and learner.common_retention is not None)
         if self.merged and (measured or not linear):
@@ -132,7 +132,7 @@ class Fleet:
             reason = f"averaging needs squared distances and a linear law, and there is {why}; give {OWN!r}"
             raise InputError(reason, field="fleet.serve", value=MERGED)
         if learner.undecided and learner.training["regularization"] == SCHEDULE:
-            reason = "not for fleets; give one number, or auto"
+            reason = "is not supported for fleets; give one number, or auto"
             raise InputError(reason, field="learner.regularization", value=SCHEDULE)
 
     @classmethod

@@ -12,7 +12,7 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.model.fleet_objective import FleetObjective, FleetRoutes, Service
 from learnroute.model.law import ModelErrors, follow
-from learnroute.model.losses import Loss, true_dissimilarities, visit_objective_of
+from learnroute.model.losses import Loss, indices_of, true_dissimilarities, visit_objective_of
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import FloatArray, frozen
@@ -68,6 +68,16 @@ def error_histories(problem: Problem, routes: FleetRoutes) -> list[FloatArray]:
     return found
 
 
+def fleet_routes_of(problem: Problem, given: Any, models: Sequence[int] | None = None) -> FleetRoutes:
+    """Return the routes of a fleet from names or indices: one list per vehicle, or one list for one vehicle."""
+    assert problem.fleet_rules is not None
+    if problem.fleet_rules.vehicles == 1:
+        return as_fleet_routes(problem, [indices_of(problem, given)], models)
+    if isinstance(given, str) or not isinstance(given, Sequence) or any(isinstance(one, str | int) for one in given):
+        raise InputError("expected a list of region names per vehicle", field="routes", value=given)
+    return as_fleet_routes(problem, [indices_of(problem, route, "routes") for route in given])
+
+
 def as_fleet_routes(
     problem: Problem, routes: Sequence[Sequence[int]], models: Sequence[int] | None = None
 ) -> FleetRoutes:
@@ -78,7 +88,7 @@ def as_fleet_routes(
     rules = problem.fleet_rules
     assert rules is not None
     if len(routes) > rules.vehicles:
-        reason = f"there are {len(routes)} routes for {rules.vehicles} vehicles; allow more (fleet.vehicles)"
+        reason = f"{len(routes)} routes for {rules.vehicles} vehicles; give more vehicles (--vehicles)"
         raise InputError(reason, field="routes")
     flat = [region for route in routes for region in route]
     for region in flat:
@@ -98,7 +108,7 @@ def as_models(visits: Sequence[int], models: Any, count: int) -> list[int]:
         return [0] * len(visits)
     known = isinstance(models, Sequence) and not isinstance(models, str) and len(models) == len(visits)
     if not known or not all(type(one) is int and 0 <= one < count for one in models):
-        reason = f"one number of a model (0 … {count - 1}) per visit is needed"
+        reason = f"expected one model number (0 … {count - 1}) per visit"
         raise InputError(reason, field="models", value=models)
     return list(models)
 

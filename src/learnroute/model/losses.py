@@ -7,13 +7,14 @@ Equation numbers are the paper's; docs/theory.md has the others. Everything here
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, check_type
+from learnroute.errors import InputError, check_type, did_you_mean
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
 from learnroute.model.ends import Ends
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, follow, products_after
@@ -121,7 +122,7 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
 def true_dissimilarities(problem: Problem) -> Dissimilarities:
     """Return the squared distances between the true models, and from each of them to the first model."""
     if problem.truth is None or problem.initial_model is None:
-        raise InputError("missing; the true models are needed for the true expected loss", field="truth")
+        raise InputError("missing; the true expected loss needs the true models", field="truth")
     initial = np.array([math.fsum(row) for row in ((problem.truth - problem.initial_model) ** 2).tolist()])
     weights = problem.region_weights
     return Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth, weights), weights)
@@ -296,7 +297,7 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
     """
     check_type("problem", problem, Problem)
     if problem.rules is not None:
-        raise InputError("this needs each region to be visited once; leave them out", field="visits")
+        raise InputError("optional visits are not supported here; each region must be visited once", field="visits")
     check_one_model(problem)
     size, known, updates, total = problem.size, problem.dissimilarities, problem.updates, problem.initial_sum
     ways, ends = _ways_left(problem, visited)
@@ -396,7 +397,27 @@ def as_order(problem: Problem, order: ArrayLike) -> IntArray:
 def check_one_model(problem: Problem) -> None:
     """Refuse a fleet where one route of one model is meant."""
     if problem.fleet_rules is not None:
-        raise InputError("this needs one vehicle with one model; leave it out", field="fleet")
+        raise InputError(
+            "only one vehicle with one model is supported here; omit the fleet (--vehicles, --models)", field="fleet"
+        )
+
+
+def indices_of(problem: Problem, route: Any, field: str = "route") -> list[int]:
+    """Return the indices of regions that are given by names or indices, or refuse."""
+    if isinstance(route, str | bytes | type) or not isinstance(route, Iterable):
+        raise InputError("expected a list of region names", field=field, value=route)
+    if not all(isinstance(stop, str | int | np.integer) and not isinstance(stop, bool) for stop in route):
+        raise InputError("expected a list of region names", field=field, value=route)
+    index = {name: i for i, name in enumerate(problem.regions)}
+    stops = []
+    for stop in route:
+        if stop in problem.stops[problem.size :]:
+            raise InputError(f"{stop!r} is the depot, where all routes start; remove it from the route", field=field)
+        if isinstance(stop, str) and stop not in index:
+            hint = did_you_mean(stop, problem.regions, "regions are")
+            raise InputError(f"there is no region {stop!r}; {hint}", field=field)
+        stops.append(index[stop] if isinstance(stop, str) else int(stop))
+    return stops
 
 
 def as_permutation(order: ArrayLike, size: int, names: Sequence[str] | None = None) -> IntArray:
@@ -406,7 +427,7 @@ def as_permutation(order: ArrayLike, size: int, names: Sequence[str] | None = No
     for region in np.flatnonzero(visits != 1).tolist():
         called = region if names is None else repr(names[region])
         wrong = f"visited {visits[region]} times" if visits[region] else "missing"
-        raise InputError(f"region {called} is {wrong}; visit each region once", field="route")
+        raise InputError(f"region {called} is {wrong}; routes visit each region once", field="route")
     return frozen(stops)
 
 
@@ -416,7 +437,7 @@ def _as_indices(order: ArrayLike, size: int) -> IntArray:
     except ValueError:
         stops = np.empty(0)
     if stops.ndim != 1 or (stops.size and stops.dtype.kind not in "iu"):
-        raise InputError("a list of region indices is needed", field="route")
+        raise InputError("expected a list of region indices", field="route")
     outside = stops[(stops < 0) | (stops >= size)]
     if outside.size:
         raise InputError(f"there is no region {outside[0]}; indices go from 0 to {size - 1}", field="route")

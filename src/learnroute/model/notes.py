@@ -33,12 +33,12 @@ def describe(problem: Problem) -> tuple[str, ...]:
     ends += [f"to {problem.constraints.end}"] if problem.constraints.end else []
     ends += ["and back"] if problem.closed else []
     if problem.travel_rate != 1:
-        ends.append(f"{'with ' if ends else ''}travel worth {problem.travel_rate:g} a unit")
+        ends.append(f"{'with ' if ends else ''}travel rate {problem.travel_rate:g}")
     return (
         f"{problem.size} regions, {problem.regime} regime ({describe_learner(problem)})",
         *([" ".join(ends)] if ends else []),
         *([describe_fleet(problem.fleet_rules)] if problem.fleet_rules is not None else []),
-        *([f"by {KINDS['estimate']}"] if problem.has_estimates else []),
+        *([f"uses {KINDS['estimate']}"] if problem.has_estimates else []),
         *([f"importance of regions: {describe_importance(problem)}"] if problem.importance is not None else []),
     )
 
@@ -61,7 +61,7 @@ def describe_importance(problem: Problem) -> str:
 
 
 def describe_learner(problem: Problem) -> str:
-    """Return the learner's numbers, and how it trains; the paper's learner is told by its retention."""
+    """Return the learner's numbers, and how it trains; for the paper's learner, its retention."""
     learner = problem.learner
     training = learner.training_text
     if isinstance(learner, LeastSquares) and problem.samples is None and learner.regime == "over":
@@ -77,13 +77,13 @@ def travel_note(problem: Problem, loss: Loss) -> tuple[str, ...]:
     share = loss.travel / loss.total
     if LITTLE <= share <= MUCH:
         return ()
-    decides = "the errors hardly count for the route" if share > MUCH else "travel hardly counts for the route"
+    decides = "errors hardly affect the route" if share > MUCH else "travel hardly affects the route"
     unit = problem.travel_unit or "unit of travel"
     even = problem.travel_rate * by_route / loss.travel
     return (
-        f"travel is {_percent(share)} of the loss, so {decides}. travel_rate (--travel-rate) is the loss that one "
-        f"{unit} is worth, here {problem.travel_rate:g}; at {even:.2g}, travel would count as much as the error from "
-        "dissimilar regions on this route. `learnroute tradeoff` shows the routes for all rates",
+        f"travel is {_percent(share)} of the loss, so {decides}. travel_rate (--travel-rate) is the loss per {unit}, "
+        f"here {problem.travel_rate:g}; with {even:.2g}, travel and the error from dissimilar regions would be equal "
+        "on this route. `learnroute tradeoff` shows the routes for all rates",
     )
 
 
@@ -98,15 +98,15 @@ def first_model_note(problem: Problem, order: ArrayLike | None = None) -> tuple[
     """Say so where the untrained model counts as right everywhere, though some of it is left in the final one."""
     if problem.initial_sum > 0 or not math.fsum(problem.scores) > 0:
         return ()
-    said = "initial is missing or 0 for all regions, so the untrained model counts as right everywhere"
-    remedy = "give initial: how dissimilar the untrained model is to each region"
+    said = "initial is missing or 0 for all regions, so the untrained model is assumed to have no error"
+    remedy = "set initial to the dissimilarity of the untrained model to each region"
     if problem.learner.undecided:
-        return (f"{said}, and no λ can be chosen; {remedy}",)
+        return (f"{said}, and λ cannot be chosen; {remedy}",)
     stops = np.arange(problem.size) if order is None else np.asarray(order)
     left = float(np.prod(problem.updates.along(stops).retention))
     if left <= NEGLIGIBLE:
         return ()
-    return (f"{said}, and {left:.1%} of it is left after the last visit: the expected error is too small; {remedy}",)
+    return (f"{said}; as {left:.1%} of it remains after the last visit, the expected error is too small; {remedy}",)
 
 
 def fleet_notes(problem: Problem) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def fleet_notes(problem: Problem) -> tuple[str, ...]:
     if problem.fleet_rules is None or not problem.has_estimates:
         return ()
     return (
-        "several models are chosen by the estimates of the dissimilarities, some of which are too small, so the "
+        "models are assigned by estimated dissimilarities, which favours regions whose estimates are too small, so the "
         "expected error is too small, too; `learnroute follow` measures it",
     )
 
@@ -126,15 +126,15 @@ def visits_notes(problem: Problem, plan: Plan, optimal: bool) -> tuple[str, ...]
     notes, updates = [], problem.updates
     if not updates.retention.any() and problem.fleet_rules is None:
         notes.append(
-            "each training replaces the whole model (least squares with m < n): only the last visit changes the error, "
-            "and the others are made because they are required"
+            "each training replaces the whole model (least squares with m < n), so only the last visit affects the "
+            "error; the other visits are required"
             if len(plan.order) > 1
-            else "each training replaces the whole model (least squares with m < n): more visits would change nothing "
-            "but the travel"
+            else "each training replaces the whole model (least squares with m < n), so more visits would only add "
+            "travel"
         )
     elif problem.fleet_rules is None and any(here == there for here, there in pairwise(plan.order)):
-        notes.append("visits that follow each other in one region are as many trainings there, with fresh samples")
+        notes.append("consecutive visits to one region are separate trainings there, each with new samples")
     if plan.untrained is not None and plan.untrained <= plan.loss.total:
         best = "no route is better" if optimal else "no better route was found"
-        notes.append(f"the untrained model, without any visit, has a loss of {plan.untrained:.5g}: {best}")
+        notes.append(f"without any visit, the untrained model has a total loss of {plan.untrained:.5g}; {best}")
     return tuple(notes)

@@ -228,7 +228,9 @@ class Problem:
             raise InputError(NO_TRAVEL, field="travel")
         if size < 2:
             given = "coordinates" if travel is None else "travel"
-            raise InputError("at least 2 regions are needed to have an order", field=given, found=f"has {size} rows")
+            raise InputError(
+                "a problem needs at least 2 regions", field=given, found=f"has {size} row{'' if size == 1 else 's'}"
+            )
         check_one_kind(dissimilarity, vectors, transfer)
         if transfer is not None:
             for field in ("dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "truth"):
@@ -238,13 +240,13 @@ class Problem:
         delta = None if dissimilarity is None else as_dissimilarities("dissimilarity", dissimilarity, size)
         models = as_rows("truth", truth, size, None, "model parameters")
         if not isinstance(title, str) or not title.isprintable():
-            raise InputError("one line of printable text is needed", field="title", value=title)
+            raise InputError("expected one line of printable text", field="title", value=title)
         names = as_names("regions", [f"R{i + 1}" for i in range(size)] if regions is None else regions, size)
         places = as_rows("coordinates", coordinates, size, 2, "coordinates")
         check_geographic(geographic, places)
         wanted = Constraints() if constraints is None else constraints
         if not isinstance(wanted, Constraints):
-            raise InputError("Constraints are needed", field="constraints", value=wanted)
+            raise InputError("expected Constraints", field="constraints", value=wanted)
         check_type("streets", streets, Streets, type(None))
         check_type("features_scaling", features_scaling, FeaturesScaling, type(None))
         check_type("visits", visits, Visits, type(None))
@@ -264,7 +266,7 @@ class Problem:
             "title": title,
             "geographic": geographic,
             "constraints": wanted,
-            "travel_rate": as_number("travel_rate", travel_rate, least=0.0, meaning="the worth of travel"),
+            "travel_rate": as_number("travel_rate", travel_rate, least=0.0, meaning="the travel rate"),
             "samples": None if samples is None else as_samples(learner, samples, size),
             "dissimilarity_low": as_lower_bounds(dissimilarity_low, delta),
             "dissimilarity_estimate": as_estimates(dissimilarity_estimate, size),
@@ -293,7 +295,7 @@ class Problem:
             self.fleet.check(wanted, learner, transfer is not None)
         optional = self.rules is not None and not self.rules.required.all()
         if optional and initial is None and (learner.undecided or self.updates.retention.any()):
-            reason = "missing; where visits are optional, a learner that keeps some of its first model needs its errors"
+            reason = "missing; optional visits need the dissimilarity of the untrained model to each region"
             raise InputError(reason, field="initial")
         if self.fleet_rules is not None and not self.initial_errors.any():
             self._check_first_model(self.fleet_rules)
@@ -302,7 +304,7 @@ class Problem:
         """Refuse a first model that is said to be right everywhere, where a fleet may leave models untrained."""
         unused = fleet.merged and fleet.equal and not self.learner.undecided and not self.updates.retention.any()
         if not unused and self.scores.any():
-            reason = "models may stay untrained; give how dissimilar the first model is to each region"
+            reason = "models may stay untrained; set initial to the dissimilarity of the untrained model to each region"
             raise InputError(reason, field="initial", found="is missing or 0 for all regions")
 
     def __repr__(self) -> str:
@@ -446,9 +448,9 @@ class Problem:
         if kind == UPPER and self.has_estimates:
             return self.with_upper_bounds()
         reasons = {
-            ESTIMATE: "the problem has no unbiased estimates (dissimilarity_estimate); leave it out",
-            UPPER: "the problem has measured errors (transfer), no upper bounds; leave it out",
-            MEASURED: "the problem has no measured errors (transfer); leave it out",
+            ESTIMATE: "the problem has no unbiased estimates (dissimilarity_estimate); omit it",
+            UPPER: "the problem has measured errors (transfer) and no upper bounds; omit it",
+            MEASURED: "the problem has no measured errors (transfer); omit it",
         }
         unknown = f"unknown; {did_you_mean(kind, [ESTIMATE, UPPER])}"
         raise InputError(reasons.get(str(kind), unknown), field="dissimilarities", value=kind)

@@ -106,10 +106,10 @@ PARTS = {
     "dissimilarity": "error from dissimilar regions",
     "initial": "error from the first model",
     "noise": "error from noise",
-    "pairs": "gained from dissimilar pairs",  # by regularised learners
+    "pairs": "gain from averaging models",  # by regularised learners
     "total": "total",
 }
-WHAT = {"estimate": "estimate", "upper": "bound", "measured": "expected"}  # what the losses of a plan are
+WHAT = {"estimate": "estimate", "upper": "upper bound", "measured": "expected"}  # what the losses of a plan are
 NO_GUARANTEE = Guarantee(None, "")
 MOST_ERRORS = 10_000  # regions up to which a plan says the expected error of each
 
@@ -398,7 +398,7 @@ class Plan(ResultMixin):
             return "nothing proved"
         if self.gap is None:  # there is no share of a loss that may be negative, or zero
             return f"at most {self.loss.total - self.lower_bound:.3g} above the least possible total loss"
-        return f"at most {100 * self.gap:.3g} % above the best possible route"
+        return f"at most {100 * self.gap:.3g} % above the optimum"
 
     def by_vehicle(self) -> dict[int, Plan]:
         """Return the plan of each vehicle alone, by its number from 1; without those that stay at home."""
@@ -441,9 +441,8 @@ class Plan(ResultMixin):
             *map(Column, () if places is None else ("lon", "lat") if problem.geographic else ("x", "y")),
             *(column._replace(name=None) for column in names[:2]),
             Column(None, "travel", ".4g"),
-            Column(None, "score / T", ".4g"),
-            Column(None, "weight", ".3g"),
-            *((Column("total_without", "total without it", ".5g"),) if self.contributions is not None else ()),
+            Column(None, "mean dissimilarity", ".4g"),
+            *((Column("total_without", "total loss without it", ".5g"),) if self.contributions is not None else ()),
         )
         rows: list[tuple[Any, ...]] = []
         for number, plan in self.by_vehicle().items():
@@ -463,8 +462,8 @@ class Plan(ResultMixin):
             data = (stop.position, stop.name, stop.place if stop.region else None, stop.travel, so_far, score, share)
             place = () if places is None else places[stop.place].tolist()
             leg = stop.travel if k else None
-            named = (stop.position, stop.name, leg, score / size, share)
-            away = (None, f"{'back to' if k else 'from'} {stop.name}", leg, None, None)
+            named = (stop.position, stop.name, leg, score / size)
+            away = (None, f"{'back to' if k else 'from'} {stop.name}", leg, None)
             model = () if self.models is None else (self.models[at] + 1 if stop.visit else None,)
             row = (*vehicle, *model, *data, *place, *(named if stop.visit else away))
             if self.contributions is not None:
@@ -484,7 +483,7 @@ class Plan(ResultMixin):
     def _loss_table(self) -> Table:
         """Return the parts of the loss, what share of it they are, and what they are in other units."""
         units = self.loss_in_travel_units if self.travel_rate != 1 else None
-        others = {"in units of travel, all regions": units, "with true models": self.true_loss}
+        others = {"in units of travel (all regions)": units, "with true models": self.true_loss}
         more = {name: loss for name, loss in others.items() if loss is not None}
         rows = []
         for part, name in PARTS.items():
@@ -492,13 +491,14 @@ class Plan(ResultMixin):
             if part != "pairs" or value:
                 share = value / self.loss.total if self.loss.total > 0 else None
                 rows.append((name, value, share, *(getattr(loss, part) for loss in more.values())))
-        heads = (WHAT[self.dissimilarities], "share", *more)
+        coupled = self.dissimilarities == UPPER and self.learner is not None and self.learner.couples
+        heads = ("expected" if coupled else WHAT[self.dissimilarities], "share", *more)
         first = Column(None, "expected loss per region", left=True)
         return Table((first, *(Column(None, head, ".1%" if head == "share" else ".6g") for head in heads)), rows)
 
     def sheet(self) -> Sheet:
         """Return the route, the parts of its loss, and how good it is proved to be."""
-        asked = f" (asked for {self.requested})" if self.requested != self.method else ""
+        asked = f" (chosen by {self.requested})" if self.requested != self.method else ""
         lines = [
             ("method", f"{self.method}{asked}, {self.seconds:.3f} s"),
             *self.fleet_lines(),
@@ -507,29 +507,35 @@ class Plan(ResultMixin):
             values, (low, high) = self.learner.fixed_regularization, self.regularization_range
             said = f"{values[0]:.4g}" if len(values) == 1 else " ".join(f"{one:.3g}" for one in values)
             near = f"{'' if len(values) == 1 else 'times '}{low:.3g} … {high:.3g}"
-            lines.append(("chosen", f"λ = {said}; {near} is within 1 % on this route"))
+            lines.append(("λ", f"{said} (chosen; {near} is within 1 % of its loss on this route)"))
         if self.skipped:
             names = listed([clip(name) for name in self.skipped])
             lines.append(("skipped", f"{len(self.skipped):,} of {self.size:,} regions: {names}"))
         if self.untrained is not None:
             lines.append(("untrained", f"total loss {self.untrained:.6g} without any visit"))
         if self.dissimilarities == ESTIMATE and self.loss_at_most is not None:
-            lines.append(("at most", f"{self.loss_at_most:.6g} by the upper bounds on the dissimilarities"))
+            lines.append(("at most", f"{self.loss_at_most:.6g} with the upper bounds on the dissimilarities"))
         effect = None if self.problem is None else self._order_effect(self.problem)
         if effect is not None:
             lines.append(("order", effect.text))
         if self.rehearsal is not None:
             error, spread = self.rehearsal["error"], self.rehearsal["standard_error"]
-            lines.append(("rehearsed", f"error {error:.6g} ± {spread:.2g}; the losses here are by the law"))
-        bound = "" if self.lower_bound is None or self.optimal else f" (lower bound {self.lower_bound:.6g})"
-        value = self.guarantee.value
-        most = "none" if value is None else "the least loss"
-        if value is not None and value > 1:
-            most = f"at most {value:.4g} times {most}"
-        lines += [("quality", f"{self.quality}{bound}"), ("guarantee", f"{most}: {self.guarantee.reason}")]
+            lines.append(
+                ("rehearsed", f"error {error:.6g} ± {spread:.2g}; the losses above are those of the error law")
+            )
+        lines.append(("guarantee", self._guarantee_text()))
         headline = f"{self.visited}, total loss {self.loss.total:.5g}, {self.quality}"
         notes = (("note", note) for note in self.notes)
         return Sheet(headline, (self.table(), self._loss_table()), (*lines, *notes))
+
+    def _guarantee_text(self) -> str:
+        """Return what is proved: optimality, the gap to a lower bound, and the ratio of the method."""
+        if self.optimal:
+            return "optimal (proved)"
+        said = [] if self.lower_bound is None else [f"{self.quality} (lower bound {self.lower_bound:.6g})"]
+        if self.guarantee.value is not None:
+            said.append(f"at most {self.guarantee.value:.4g} times the optimum ({self.guarantee.reason})")
+        return "; ".join(said) or f"none ({self.guarantee.reason})"
 
     def fleet_lines(self) -> list[tuple[str, str]]:
         """Return how far vehicles travel, and how the models of a fleet serve, in lines with a head each."""
@@ -544,7 +550,7 @@ class Plan(ResultMixin):
         paid = "" if total == self.travel_cost else f"; the longest route counts, {self.travel_cost:.6g}{unit}"
         lines = [("travel", f"{total:.6g}{unit} of all vehicles{paid}")]
         for number, (route, travel) in enumerate(zip(self.routes, self.travels, strict=True), 1):
-            way = f"{travel:.6g}{unit}: {route_text(route, self.closed, self.depot)}" if route else "stays at home"
+            way = f"{travel:.6g}{unit}: {route_text(route, self.closed, self.depot)}" if route else "not used"
             lines.append((f"vehicle {number}", way))
         return lines
 
@@ -552,7 +558,7 @@ class Plan(ResultMixin):
         """Say how the models of a fleet serve the regions."""
         if self.weights is not None:
             shares = " + ".join(f"{weight:.3g} · model {k}" for k, weight in enumerate(self.weights, 1) if weight)
-            return [("serves", f"the average {shares}")]
+            return [("serves", f"the weighted average {shares}")]
         if self.served_by is None:
             return []
         names: dict[int | None, list[str]] = {}

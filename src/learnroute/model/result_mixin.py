@@ -137,7 +137,7 @@ class ResultMixin(TableMixin):
         if problem is None:
             return self.problem
         if not isinstance(problem, Problem):
-            raise InputError("a Problem is needed", field="problem", value=problem)
+            raise InputError("expected a Problem", field="problem", value=problem)
         route, order = self._some_route()
         whole = problem.rules is not None or len(route) == problem.size
         if not whole or any(problem.regions[i] != name for name, i in zip(route, order, strict=True)):

@@ -90,11 +90,11 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
     """
     check_type("problem", problem, Problem)
     if problem.depot is not None:
-        raise InputError(f"the problem has one already, {problem.depot.name!r}", field="depot", value=place)
+        raise InputError(f"the problem has a depot, {problem.depot.name!r}", field="depot", value=place)
     if not isinstance(place, str):
         if problem.given_travel is not None:
             reason = (
-                "travel costs are given, so coordinates do not tell those of the depot; name a region, or give them"
+                "the problem has travel costs, so the depot needs them, too; name a region, or add a depot to the file"
             )
             raise InputError(f"{reason} (depot.travel)", field="depot", value=place)
         return problem.changed(depot=Depot(coordinates=place, returns=returns))
@@ -102,7 +102,7 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
     wanted = problem.constraints
     if place in (wanted.start, wanted.end):
         end = "start" if place == wanted.start else "end"
-        reason = "is a constraint of the problem, and the depot is no region; leave one of the two out"
+        reason = "the depot is not a learning region, so routes cannot start or end with it; remove one of them"
         raise InputError(reason, field=f"constraints.{end}", value=place)
     if wanted.returns:
         problem = problem.changed(constraints=replace(wanted, returns=False))
@@ -135,11 +135,13 @@ def with_region(
     models and streets, which the new region has not, are left out of the result.
     """
     if not isinstance(name, str) or not name:
-        raise InputError("the name of a region is needed", field="region", value=name)
+        raise InputError("expected the name of a region", field="region", value=name)
     if name in problem.stops:
-        raise InputError("is there already; give another name", field="region", value=name)
+        raise InputError("exists; give another name", field="region", value=name)
     if problem.transfer is not None:
-        raise InputError("measured errors (transfer) take no further region; begin anew", field="region", value=name)
+        raise InputError(
+            "regions cannot be added to measured errors (transfer); start a new journey", field="region", value=name
+        )
     size = problem.size
     left_out = dict.fromkeys(("dissimilarity_low", "truth", "initial_model", "streets"))
     changes: dict[str, Any] = {**left_out, "regions": [*problem.regions, name]}
@@ -193,13 +195,13 @@ def with_region(
 
 def _needed(field: str, value: Any, why: str) -> Any:
     if value is None:
-        raise InputError(f"missing; {why}, so the new region needs it too", field=field)
+        raise InputError(f"missing; {why}, so the new region needs it, too", field=field)
     return value
 
 
 def _unused(field: str, value: Any, why: str) -> None:
     if value is not None:
-        raise InputError(f"{why}; leave it out", field=field, value=value)
+        raise InputError(f"{why}; remove it", field=field, value=value)
 
 
 def _by_name(field: str, values: Any, names: Sequence[str]) -> FloatArray:
@@ -208,5 +210,5 @@ def _by_name(field: str, values: Any, names: Sequence[str]) -> FloatArray:
     numbers = as_numbers_by_region(field, values, names, meaning)
     for name in names:
         if name not in numbers:
-            raise InputError("missing; a number for each region is needed", field=f"{field}.{name}")
+            raise InputError("missing; give a number for each region", field=f"{field}.{name}")
     return np.array([numbers[name] for name in names])

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError, did_you_mean, listed
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -27,7 +27,7 @@ def as_number(
 ) -> float:
     """Return a finite float no smaller than `least`, or refuse, calling the quantity `meaning`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise InputError(f"{meaning} must be given as numbers", field=field, value=value)
+        raise InputError(f"{meaning} must be numbers", field=field, value=value)
     try:
         number = float(value)
     except OverflowError:
@@ -115,7 +115,7 @@ def as_square(field: str, value: Any, size: int | None, *, meaning: str, zero_di
     if wrong.size:
         i = int(wrong[0])
         raise InputError(
-            "the diagonal must be 0 (a region to itself)", field=f"{field}[{i}, {i}]", found=f"= {matrix[i, i]:g}"
+            "the diagonal must be 0 (from a region to itself)", field=f"{field}[{i}, {i}]", found=f"= {matrix[i, i]:g}"
         )
     return matrix
 
@@ -128,14 +128,14 @@ def as_names(field: str, value: Any, length: int | None) -> tuple[str, ...]:
     first: dict[str, int] = {}
     for i, name in enumerate(entries):
         if not isinstance(name, str):
-            raise InputError("names must be given as text, in quotes", field=f"{field}[{i}]", value=name)
+            raise InputError("names must be text, in quotes", field=f"{field}[{i}]", value=name)
         if not name.strip():
             raise InputError("names must not be empty", field=f"{field}[{i}]", value=name)
         if name != name.strip() or not name.isprintable():
             raise InputError("names must be printable, without spaces at their ends", field=f"{field}[{i}]", value=name)
         if name in first:
             raise InputError(
-                f"the name of region {first[name]} too; names must differ", field=f"{field}[{i}]", value=name
+                f"also the name of region {first[name]}; names must be unique", field=f"{field}[{i}]", value=name
             )
         first[name] = i
     return tuple(first)
@@ -144,7 +144,7 @@ def as_names(field: str, value: Any, length: int | None) -> tuple[str, ...]:
 def as_flag(field: str, value: Any) -> bool:
     """Return a boolean, or refuse."""
     if not isinstance(value, bool):
-        raise InputError("true or false is needed", field=field, value=value)
+        raise InputError("expected true or false", field=field, value=value)
     return value
 
 
@@ -166,22 +166,20 @@ def as_region(field: str, value: Any, regions: Sequence[str]) -> int:
 def as_members(prefix: str, data: Any, known: Sequence[str], needed: Sequence[str] = ()) -> dict[str, Any]:
     """Return the members of a JSON object, refusing unknown and missing ones by name."""
     if not isinstance(data, dict):
-        raise InputError(
-            f"an object with {', '.join(known)} is needed", field=prefix.rstrip(".") or "problem", value=data
-        )
+        raise InputError(f"expected an object with {listed(known)}", field=prefix.rstrip(".") or "problem", value=data)
     for key in data:
         if key not in known:
             raise InputError(f"unknown field; {did_you_mean(key, known)}", field=f"{prefix}{key}")
     for key in needed:
         if key not in data:
-            raise InputError(f"missing; needed are {', '.join(needed)}", field=f"{prefix}{key}")
+            raise InputError(f"missing; required are {', '.join(needed)}", field=f"{prefix}{key}")
     return {key: value for key, value in data.items() if value is not None or key in needed}
 
 
 def as_numbers_by_region(field: str, values: Any, regions: Sequence[str], meaning: str) -> dict[str, float]:
     """Return numbers >= 0 by the names of some regions, or refuse."""
     if not isinstance(values, Mapping):
-        raise InputError("an object with a number for each region is needed", field=field, value=values)
+        raise InputError("expected an object with a number for each region", field=field, value=values)
     for name in values:
         if name not in regions:
             hint = did_you_mean(name, regions, "regions are")
@@ -192,7 +190,7 @@ def as_numbers_by_region(field: str, values: Any, regions: Sequence[str], meanin
 def as_path(field: str, value: Any) -> Path:
     """Return the path of a file or folder, or refuse."""
     if not isinstance(value, str | PathLike):
-        raise InputError("the name of a file is needed", field=field, value=value)
+        raise InputError("expected the name of a file", field=field, value=value)
     return Path(value)
 
 
@@ -211,13 +209,13 @@ def _entries(field: str, value: Any, length: int | None, what: str = "entries") 
     if isinstance(value, np.ndarray):
         _refuse_masked(field, value)
         if value.ndim == 0:
-            raise InputError(f"a list of {what} is needed", field=field, value=value.item())
+            raise InputError(f"expected a list of {what}", field=field, value=value.item())
         if value.dtype.kind not in "iufO":
-            raise InputError(f"an array of {value.dtype} was given; numbers are needed", field=field)
+            raise InputError(f"is an array of {value.dtype}; expected numbers", field=field)
     elif isinstance(value, str | bytes | dict) or not isinstance(value, Sequence):
-        raise InputError(f"a list of {what} is needed", field=field, value=value)
+        raise InputError(f"expected a list of {what}", field=field, value=value)
     if length is not None and len(value) != length:
-        raise InputError(f"{length} needed", field=field, found=f"has {len(value)} {what}")
+        raise InputError(f"expected {length}", field=field, found=f"has {len(value)} {what}")
     return cast("Sequence[Any]", value)
 
 

@@ -85,7 +85,7 @@ class Visits:
             object.__setattr__(self, name, value)
         clash = self.forbidden if self.required == ALL else [name for name in self.required if name in self.forbidden]
         if clash:
-            reason = "is required, too; leave it out of one of the two lists"
+            reason = "is also required; remove it from one of the two"
             raise InputError(reason, field="visits.forbidden", value=clash[0])
 
     @classmethod
@@ -121,18 +121,18 @@ class Visits:
                     allowed[index[name]] = False
         for end in ends:
             if not allowed[end]:
-                reason = "routes must begin or end there (constraints); allow it, or leave the constraint out"
+                reason = "is the start or end of the route; allow it, or remove that constraint"
                 raise InputError(reason, field="visits.forbidden", value=regions[end])
             required[end] = True
         if not allowed.any():
-            raise InputError("all regions are forbidden; allow one at least", field="visits.forbidden")
+            raise InputError("all regions are forbidden; allow at least one", field="visits.forbidden")
         most = self.repeat * int(allowed.sum())
         at_most = most if self.at_most is None else min(most, self.at_most)
         if at_most < required.sum():
-            reason = f"{int(required.sum())} regions must be visited; allow as many visits, or require fewer"
+            reason = f"{int(required.sum())} regions are required; allow more visits, or require fewer regions"
             raise InputError(reason, field="visits.at_most", value=self.at_most)
         if at_most < self.at_least:
-            reason = f"at most {at_most} visits are possible; ask for fewer, or allow more"
+            reason = f"at most {at_most} visits are possible; reduce at_least, or allow more visits"
             raise InputError(reason, field="visits.at_least", value=self.at_least)
         budget = math.inf if self.budget is None else self.budget
         return VisitRules(frozen(required), frozen(self.repeat * allowed), at_most, budget, self.at_least)
@@ -142,13 +142,13 @@ def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]
     """Refuse a sequence of visits that does not keep to the rules, its travel aside."""
     visits = Counter(order)
     if not rules.at_least <= len(order) <= rules.at_most:
-        reason = f"{rules.at_least} … {rules.at_most} are possible (visits)"
+        reason = f"expected {rules.at_least} … {rules.at_most} (visits)"
         raise InputError(reason, field="route", found=f"has {len(order)} visits")
     for i, name in enumerate(regions):
         if rules.required[i] and not visits[i]:
-            raise InputError(f"region {name!r} is missing; it must be visited (visits.required)", field="route")
+            raise InputError(f"region {name!r} is missing, but required (visits.required)", field="route")
         if visits[i] and not rules.allowed[i]:
-            raise InputError(f"region {name!r} is visited; that is forbidden (visits.forbidden)", field="route")
+            raise InputError(f"region {name!r} is visited, but forbidden (visits.forbidden)", field="route")
         if visits[i] > rules.repeats[i]:
             reason = (
                 f"region {name!r} is visited {visits[i]} times; at most {rules.repeats[i]} are allowed (visits.repeat)"
@@ -159,14 +159,14 @@ def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]
 def check_budget(rules: VisitRules, travel: float) -> None:
     """Refuse a route that travels farther than the budget, by more than rounding."""
     if is_less(rules.budget, travel, SAME):
-        raise InputError(f"travels {travel:.6g}; the budget is {rules.budget:g} (visits.budget)", field="route")
+        raise InputError(f"travels {travel:.6g}, but the budget is {rules.budget:g} (visits.budget)", field="route")
 
 
 def _names(field: str, given: Any) -> tuple[str, ...]:
     """Return a list of names, each of them once."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
-        raise InputError("a list of region names is needed", field=field, value=given)
+        raise InputError("expected a list of region names", field=field, value=given)
     twice = next((name for name, count in Counter(given).items() if count > 1), None)
     if twice is not None:
-        raise InputError("is there twice; name each region once", field=field, value=twice)
+        raise InputError("is given twice; name each region once", field=field, value=twice)
     return tuple(given)

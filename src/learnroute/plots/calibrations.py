@@ -4,36 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from learnroute.errors import check_type
 from learnroute.learning.calibration import Calibration
-from learnroute.plots.pictures import BLUE, VERMILLION, entitle, own_or_new, unboxed
+from learnroute.plots.pictures import BLUE, VERMILLION, entitle, own_or_new, picture_of, unboxed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
+@picture_of(Calibration, "What `calibrate` returned")
 def draw_calibration(calibration: Calibration, ax: Axes | None = None) -> Figure:
-    """Draw the coefficients of the law with their intervals, and beside them those of a fit with all of them free.
-
-    Parameters
-    ----------
-    calibration
-        What `calibrate` returned.
-    ax
-        Axes to draw in; a figure is made if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
-    """
-    check_type("calibration", calibration, Calibration)
+    """Draw the coefficients of the law with their intervals, and beside them those of a fit with all of them free."""
     figure, axes = own_or_new(ax, figsize=(6.5, 3.6))
     pairs = {
         "retention p₁": (calibration.retention, calibration.free_retention),

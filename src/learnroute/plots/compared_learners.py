@@ -1,77 +1,76 @@
-"""LearnerTable -> picture: total loss against λ, one curve a route, from the paper's learner on the left."""
+"""LearnerTable -> picture: total loss against λ, one curve per route, with least squares (λ = 0) on the left."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from learnroute.comparison.of_learners import OWN, PAPERS, PROXIMAL, RECURSIVE, SHORTEST, Curve, LearnerTable
-from learnroute.errors import check_type
 from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
-from learnroute.plots.pictures import BLUE, GREEN, GREY, VERMILLION, entitle, own_or_new, tidy
+from learnroute.plots.annotations import fix_layout, label_curves
+from learnroute.plots.pictures import BLUE, GREEN, GREY, VERMILLION, entitle, name_of, own_or_new, picture_of, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LOOKS = {SHORTEST: (BLUE, "-", 2.6), PAPERS: (VERMILLION, "--", 1.6), OWN: (GREEN, "-.", 1.6)}
-NAMES = {SHORTEST: "shortest", PAPERS: "best for the paper's learner", OWN: "planned with λ"}
+NAMES = {SHORTEST: "shortest", PAPERS: "best for least squares (paper)", OWN: "best for one λ"}
 DRAWN = (LeastSquares.rule, PROXIMAL)  # learners whose routes have a curve
 WIDE = 6.0  # times the floor: losses further apart are drawn on a logarithmic axis
 ROOM = 0.06  # of the height, above and below
 
 
+@picture_of(LearnerTable, "What `compare_learners` returned")
 def draw_learners(found: LearnerTable, problem: Problem, ax: Axes | None = None) -> Figure:
-    """Draw the total loss against λ on each route, the paper's learner where λ is 0, and the floor.
-
-    Parameters
-    ----------
-    found, problem
-        What `compare_learners` found, and for which problem.
-    ax
-        Axes to draw in; a figure is made if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
-    """
-    check_type("found", found, LearnerTable)
-    check_type("problem", problem, Problem)
+    """Draw the total loss against λ on each route, least squares at λ = 0, and the floor."""
     figure, axes = own_or_new(ax, figsize=(8.4, 5.4))
     values = found.regularizations
     axes.set_xscale("log")
     marked = False
+    minima = []  # total loss and λ of the best λ of each curve
     for curve in found.curves:
         colour, dash, width = LOOKS[curve.route_kind]
         axes.plot(values, curve.totals, color=colour, ls=dash, lw=width, label=_name(found, curve), zorder=2)
         best = min(range(len(values)), key=lambda k: curve.totals[k])
         axes.plot([values[best]], [curve.totals[best]], "o", color=colour, ms=6, zorder=3)
+        minima.append((curve.totals[best], values[best]))
         if curve.limit is not None:
-            label = None if marked else "the paper's learner (λ → 0)"
+            label = None if marked else "least squares (paper), λ → 0"
             axes.plot([values[0]], [curve.limit], "D", color=colour, ms=8, mec="black", label=label, zorder=4,
                       clip_on=False)  # fmt: skip
             marked = True
     recursive = next(row for row in found.rows if row.learner == RECURSIVE)
-    for row, dash, name in ((recursive, ":", "recursive least squares"), (found.floor, "--", "floor: the mean model")):
+    for row, dash, name in (
+        (recursive, ":", "recursive least squares"),
+        (found.floor, "--", "floor: error of the mean model"),
+    ):
         assert row.total is not None
         axes.axhline(row.total, color=GREY if dash == ":" else "black", ls=dash, lw=1.3, label=name, zorder=1)
     _limit(axes, found)
     axes.set_xlim(values[0], values[-1])
     axes.set_xlabel("regularisation λ")
     axes.set_ylabel("expected total loss per region")
-    axes.legend(loc="best", fontsize=9, frameon=False)
     tidy(axes)
     learner = problem.learner
-    name = f"{problem.title}: " if problem.title else ""
-    title = f"{name}which learner is worth it?\nm = {learner.features}, n = {_counts(problem)}, σ = {learner.noise:g}"
-    entitle(figure, axes, ax is None, title, 12)
+    shape = f"m = {learner.features}, n = {_counts(problem)}, σ = {learner.noise:.4g}"
+    entitle(figure, axes, ax is None, f"{name_of(problem)}: learners compared\n{shape}", legend_columns=2)
+    if ax is None:
+        fix_layout(figure)
+    total, best = min(minima)
+    foot = np.array([[best, axes.get_ylim()[0]], [best, total]])
+    axes.plot(*foot.T, color=GREY, lw=0.8, zorder=1)
+    lines = [np.column_stack([values, curve.totals]) for curve in found.curves]
+    level = [np.array([[values[0], row.total], [values[-1], row.total]]) for row in (recursive, found.floor)]
+    label_curves(axes, {0: f"best λ = {_two_digits(best)}"}, np.array([[best, total]]), [*lines, *level, foot])
     return figure
+
+
+def _two_digits(value: float) -> str:
+    """Return a λ, which is one of a grid, in two digits."""
+    return f"{float(f'{value:.2g}'):g}"
 
 
 def _limit(axes: Axes, found: LearnerTable) -> None:

@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from learnroute.comparison.of_methods import Comparison
-from learnroute.errors import InputError, check_type
+from learnroute.errors import InputError
 from learnroute.model.problem import Problem
 from learnroute.plots.losses import PART_COLOURS, draw_bars, draw_bound, number_text
-from learnroute.plots.pictures import entitle, own_or_new, shape_line, unboxed
+from learnroute.plots.pictures import entitle, name_of, own_or_new, picture_of, shape_line, unboxed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,34 +18,13 @@ if TYPE_CHECKING:
 BAR = 0.66  # the width of a bar
 
 
+@picture_of(Comparison, "What `compare` returned", title="A title for the picture; the problem's title if omitted.")
 def draw_comparison(
     comparison: Comparison, problem: Problem, ax: Axes | None = None, title: str | None = None
 ) -> Figure:
-    """Draw the loss of each method as a stacked bar, and the best lower bound as a line.
-
-    Parameters
-    ----------
-    comparison, problem
-        What `compare` found, and for which problem.
-    ax
-        Axes to draw in; a figure is made if omitted.
-    title
-        What the picture is called; the problem's own title if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
-    """
-    check_type("comparison", comparison, Comparison)
-    check_type("problem", problem, Problem)
+    """Draw the loss of each method as a stacked bar, and the best lower bound as a line."""
     if not isinstance(title, str | None):
-        raise InputError("a text is needed, or nothing", field="title", value=title)
+        raise InputError("expected a text, or nothing", field="title", value=title)
     rows = [row for row in comparison.rows if row.loss is not None]
     losses = [row.loss for row in rows if row.loss is not None]
     figure, axes = own_or_new(ax, figsize=(1.6 + 1.25 * max(len(rows), 3), 4.8))
@@ -65,9 +44,9 @@ def draw_comparison(
         axes.set_ylim(low, high + 0.35 * (high - low))
     axes.set_ylabel("expected loss per region")
     unboxed(axes)
-    name = title or problem.title or f"{problem.size} regions"
-    above = f"times the {kind}" if known else "the total"
+    above = f"times the {kind}" if known else "total loss"
     learner = next((row.plan.learner for row in rows if row.plan is not None), None)
+    name = title or name_of(problem)
     headline = f"{name}: {len(rows)} methods compared\n{shape_line(problem, learner)}\nabove the bars: {above}"
     entitle(figure, axes, ax is None, headline, 11, 3)
     return figure

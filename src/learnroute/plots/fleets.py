@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from learnroute.errors import check_type
 from learnroute.fleet_tables import FleetTable
 from learnroute.model.problem import Problem
 from learnroute.plots.losses import number_text
-from learnroute.plots.pictures import BLUE, GREY, VERMILLION, entitle, own_or_new, shape_line, unboxed
+from learnroute.plots.pictures import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    entitle,
+    name_of,
+    own_or_new,
+    picture_of,
+    shape_line,
+    unboxed,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,28 +26,9 @@ if TYPE_CHECKING:
 ROW = 0.34  # inches per row
 
 
+@picture_of(FleetTable, "What `compare_fleets` returned")
 def draw_fleets(found: FleetTable, problem: Problem, ax: Axes | None = None) -> Figure:
-    """Draw expected error and travel of each fleet as a stacked bar, the best one named in bold.
-
-    Parameters
-    ----------
-    found, problem
-        What `compare_fleets` found, and for which problem.
-    ax
-        Axes to draw in; a figure is made if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
-    """
-    check_type("found", found, FleetTable)
-    check_type("problem", problem, Problem)
+    """Draw expected error and travel of each fleet as a stacked bar, the best one named in bold."""
     rows = found.rows
     figure, axes = own_or_new(ax, figsize=(8.4, 1.9 + ROW * max(len(rows), 4)))
     kinds: dict[str, list[int]] = {"expected error": [], "expected error, no vehicle": []}
@@ -60,6 +50,5 @@ def draw_fleets(found: FleetTable, problem: Problem, ax: Axes | None = None) -> 
     axes.set_xlim(0, 1.12 * max(row.total for row in rows) or 1.0)
     axes.set_xlabel("expected loss per region")
     unboxed(axes)
-    name = problem.title or f"{problem.size} regions"
-    entitle(figure, axes, ax is None, f"{name}: vehicles and models\n{shape_line(problem)}", 11, 2)
+    entitle(figure, axes, ax is None, f"{name_of(problem)}: vehicles and models\n{shape_line(problem)}", 11, 3)
     return figure

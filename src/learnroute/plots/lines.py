@@ -1,4 +1,4 @@
-"""Lines with bands, the same look everywhere: one colour, marker and dash a method, told apart without colour too."""
+"""Lines with bands, the same look everywhere: one colour, marker and dash per method, distinct without colour too."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SPARE_LOOKS = tuple((colour, marker, dash) for colour, marker, dash in zip(
 AXIS_NAMES = {
     "regions": "number of regions T",
     "features": "number of features m",
-    "samples": "samples a region n",
+    "samples": "samples per region n",
     "noise": "noise level σ",
 }
 SYMBOLS = {"regions": "T", "features": "m", "samples": "n", "noise": "σ"}
@@ -93,8 +93,8 @@ def whole_ticks(axes: Axes, axis: str) -> None:
 
 
 def counts(lines: Mapping[Any, Line]) -> str:
-    """How many problems there are a point: `n = 100`, or a range."""
+    """Return how many problems there are per point: one number, or a range."""
     seen = sorted({found.count for line in lines.values() for _, found in line})
     if not seen:
         return "no problems"
-    return f"{seen[0]} problems a point" if len(seen) == 1 else f"{seen[0]} to {seen[-1]} problems a point"
+    return f"{seen[0]} problems per point" if len(seen) == 1 else f"{seen[0]} to {seen[-1]} problems per point"

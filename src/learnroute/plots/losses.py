@@ -16,7 +16,7 @@ PART_COLOURS = {"travel": BLUE, "dissimilarity": VERMILLION, "initial": GREEN, "
 PART_NAMES = {
     "travel": "travel",
     "dissimilarity": "error: dissimilar regions",
-    "initial": "error: first model",
+    "initial": "error: initial model",
     "noise": "error: noise",
     "pairs": "error: pairs",
 }
@@ -24,7 +24,7 @@ GAINED = {"pairs": "gain: pairs"}  # what parts are called where they are negati
 NEGLIGIBLE = 1e-4  # share of the largest sum of parts below which a part is not drawn
 STACKED = 0.62  # of a bar's width, where something is taken off beside the stack
 ROOM = 0.08  # of the height, above and below
-FAR = 0.6  # of the height: a bound further below the bars is told, not drawn
+FAR = 0.6  # of the height: a bound further below the bars is in the legend only
 BAR = 0.62  # the width of a plan's bar
 
 
@@ -63,7 +63,7 @@ def segments_of(losses: Sequence[Loss]) -> list[Segment]:
 def draw_bars(axes: Axes, losses: Sequence[Loss], width: float, numbered: bool = False) -> None:
     """Draw one bar per loss, and where the totals are where that is not the upper end; set the limits of the axis.
 
-    `numbered`: the legend tells the values, as those of a single bar.
+    `numbered`: the legend has the values, for a single bar.
     """
     segments = segments_of(losses)
     split = any(segment.height < 0 for segment in segments)
@@ -91,7 +91,7 @@ def draw_bars(axes: Axes, losses: Sequence[Loss], width: float, numbered: bool =
 
 
 def draw_bound(axes: Axes, bound: float, name: str) -> None:
-    """Draw a lower bound as a line across the bars; one far below them is told in the legend alone."""
+    """Draw a lower bound as a line across the bars; one far below them is in the legend only."""
     low, high = axes.get_ylim()
     if bound >= low - FAR * (high - low):
         axes.set_ylim(min(low, bound - ROOM * (high - low)) if bound < low else low, high)

@@ -59,7 +59,7 @@ def show_all(axes: Axes, line: FloatArray, stretch: float, inches: FloatArray, n
     """Show the whole line in equal scales on a map of this size, with room for names if there are any."""
     low, high = line.min(axis=0), line.max(axis=0)
     wide = np.array([stretch, 1.0])
-    scale = float(max((high - low) / wide / (inches - 2 * (ROOM if named else EDGE))))  # units an inch
+    scale = float(max((high - low) / wide / (inches - 2 * (ROOM if named else EDGE))))  # units per inch
     half = wide * inches * (scale or 1.0) / 2
     middle = (low + high) / 2
     axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
@@ -76,7 +76,7 @@ def name_axes(axes: Axes, problem: Problem) -> None:
     if problem.coordinates is None:
         axes.set_xticks([])
         axes.set_yticks([])
-        axes.set_xlabel("places made up from travel costs (multidimensional scaling)", fontsize=9)
+        axes.set_xlabel("no coordinates: places from travel costs (multidimensional scaling)", fontsize=9)
     elif problem.geographic:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: degrees((x + 180) % 360 - 180, "E", "W")))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: degrees(y, "N", "S")))

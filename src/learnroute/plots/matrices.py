@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from learnroute.errors import check_type
 from learnroute.learning.estimation import Estimate
 from learnroute.learning.following import Following
 from learnroute.learning.transfers import Transfer
 from learnroute.model.table import clip
 from learnroute.model.validation import FloatArray
-from learnroute.plots.pictures import entitle, literal, own_or_new
+from learnroute.plots.pictures import entitle, literal, own_or_new, picture_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,77 +22,23 @@ MOST_NAMES = 40  # along an axis; above, there are none
 LONGEST = 18  # characters of a name
 
 
+@picture_of(Estimate, "What `estimate` returned")
 def draw_estimate(estimate: Estimate, ax: Axes | None = None) -> Figure:
-    """Draw the estimated dissimilarities between all regions; estimates below 0 count as 0.
-
-    Parameters
-    ----------
-    estimate
-        What `estimate` returned.
-    ax
-        Axes to draw in; a figure is made if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
-    """
-    check_type("estimate", estimate, Estimate)
+    """Draw the estimated dissimilarities between all regions; estimates below 0 count as 0."""
     names, matrix = estimate.regions, np.maximum(estimate.dissimilarity, 0.0)
     return _draw(matrix, names, names, "estimated dissimilarities", ("region", "region"), ax)
 
 
+@picture_of(Transfer, "What `transfer` returned")
 def draw_transfer(transfer: Transfer, ax: Axes | None = None) -> Figure:
-    """Draw the error in each region of models trained in each region alone.
-
-    Parameters
-    ----------
-    transfer
-        What `transfer` returned.
-    ax
-        Axes to draw in; a figure is made if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
-    """
-    check_type("transfer", transfer, Transfer)
-    title = f"{transfer.measure or 'error'} after training in one region"
+    """Draw the error in each region of models trained in each region alone."""
+    title = f"{(transfer.measure or 'error').replace('_', ' ')} after training in one region"
     return _draw(transfer.errors, transfer.regions, transfer.regions, title, ("trained in", "tested in"), ax)
 
 
+@picture_of(Following, "What `follow` returned")
 def draw_following(following: Following, ax: Axes | None = None) -> Figure:
-    """Draw the error in each region after each visit.
-
-    Parameters
-    ----------
-    following
-        What `follow` returned.
-    ax
-        Axes to draw in; a figure is made if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
-    """
-    check_type("following", following, Following)
+    """Draw the error in each region after each visit."""
     title = f"errors along the route; mean after the last region: {following.final}"
     return _draw(following.errors, following.route, following.tested, title, ("after training in", "tested in"), ax)
 

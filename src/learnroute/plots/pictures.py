@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, ParamSpec
 
-from learnroute.errors import InputError, install
+from learnroute.errors import InputError, check_type, install
 from learnroute.formats import PICTURES
 from learnroute.formats.files import atomic_write, check_destination
 from learnroute.model.learners import Learner
@@ -18,11 +23,65 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+P = ParamSpec("P")
+
 # Okabe and Ito's colours, told apart by all kinds of colour vision
 BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, YELLOW, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442", "#000000",
 )  # fmt: skip
 GREY = "#555555"
+LETTER = 0.56  # width of a letter, as a share of the font size
+DOCUMENTED = """
+
+    Parameters
+    ----------
+    {parameters}
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture: the figure of `ax` if that is given, otherwise a new one, made without pyplot.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, or without matplotlib.
+    """
+
+
+def picture_of(
+    kind: type | None, result: str, **described: str
+) -> Callable[[Callable[P, Figure]], Callable[P, Figure]]:
+    """Return a decorator for functions that draw a result: it checks their arguments and completes their docstrings.
+
+    `kind` is the type of the result, which is the first parameter (None: the function checks it itself), and `result`
+    describes it. `described` has a sentence for each parameter other than the result, `problem` and `ax`.
+    """
+
+    def decorate(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+        signature = inspect.signature(draw)
+        first, *others = signature.parameters
+        known = {"ax": "Axes to draw in; a new figure if omitted.", **described}
+        about = {first: f"{result}."}
+        if "problem" in others:
+            about = {f"{first}, problem": f"{result}, and the problem that it is about."}
+        about |= {name: known[name] for name in others if name != "problem"}
+
+        @functools.wraps(draw)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> Figure:
+            given = signature.bind(*args, **kwargs).arguments
+            if kind is not None:
+                check_type(first, given[first], kind)
+            if "problem" in others:
+                check_type("problem", given["problem"], Problem)
+            check_axes(given.get("ax"))
+            return draw(*args, **kwargs)
+
+        parameters = "\n    ".join(f"{names}\n        {text}" for names, text in about.items())
+        checked.__doc__ = f"{(draw.__doc__ or '').rstrip()}{DOCUMENTED.format(parameters=parameters)}"
+        return checked
+
+    return decorate
 
 
 def check_picture(path: str | Path) -> None:
@@ -63,12 +122,11 @@ def check_axes(ax: object) -> None:
     """Refuse what are neither axes of matplotlib nor left out."""
     axes = sys.modules.get("matplotlib.axes")  # whoever has axes has imported it
     if ax is not None and (axes is None or not isinstance(ax, axes.Axes)):
-        raise InputError("axes of matplotlib are needed, or nothing", field="ax", value=ax)
+        raise InputError("expected axes of matplotlib, or nothing", field="ax", value=ax)
 
 
 def own_or_new(ax: Axes | None, **options: Any) -> tuple[Figure, Axes]:
     """Return the caller's axes with their figure, or a new figure with axes of its own."""
-    check_axes(ax)
     if ax is None:
         figure = new_figure(layout="constrained", **options)
         return figure, figure.subplots()
@@ -80,10 +138,24 @@ def root_figure(ax: Axes) -> Figure:
     return ax.figure.figure
 
 
-def entitle(figure: Figure, axes: Axes, own: bool, title: str, size: float, legend_columns: int = 0) -> None:
-    """Write title and legend: above and below a picture of our own, else within the caller's axes."""
+def name_of(problem: Problem) -> str:
+    """Return the problem's title, or its number of regions."""
+    return problem.title or f"{problem.size} regions"
+
+
+def travel_label(problem: Problem) -> str:
+    """Return the name of an axis with the travel of whole routes, and its unit."""
+    return f"travel of the whole route ({problem.travel_unit or 'units of travel'})"
+
+
+def entitle(figure: Figure, axes: Axes, own: bool, title: str, size: float = 12, legend_columns: int = 0) -> None:
+    """Write title and legend: above and below a picture of our own, else within the caller's axes.
+
+    Lines of the title that are longer than the picture is wide are wrapped.
+    """
     title = literal(title)
     if own:
+        title = "\n".join(fill(line, int(72 * figure.get_figwidth() / (LETTER * size))) for line in title.split("\n"))
         figure.suptitle(title, fontsize=size, x=0.015, ha="left")
         if legend_columns:
             figure.legend(loc="outside lower center", ncols=legend_columns, frameon=False, fontsize=9)
@@ -111,6 +183,7 @@ def unboxed(axes: Axes) -> None:
 
 
 def shape_line(problem: Problem, learner: Learner | None = None) -> str:
-    """Say in a line what the learner is like, and how it trains: with the λ that was chosen, where `learner` has it."""
+    """Return a line about the learner, σ in four digits, with the λ that was chosen where `learner` has it."""
     known = problem.learner if learner is None else learner
-    return ", ".join(filter(None, [f"{problem.regime} regime: {problem.shape}", known.training_text]))
+    shape = replace(known, noise=float(f"{known.noise:.4g}")).shape_text(problem.samples)
+    return ", ".join(filter(None, [f"{problem.regime} regime: {shape}", known.training_text]))

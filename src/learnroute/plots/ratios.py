@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 12
 WIDEST = 34  # letters in a line above a panel
-ACROSS = 4  # panels a row
+ACROSS = 4  # panels per row
 BANDS = {  # what is shaded
     "interval": "; shaded: 95 % interval of the mean",
     "spread": "; shaded: where 90 % of the problems are",
@@ -38,7 +38,7 @@ BANDS = {  # what is shaded
 def draw_ratios(
     rows: Iterable[Row], axis: str | None = None, where: Mapping[str, Any] | None = None, band: str = "interval"
 ) -> Figure:
-    """Draw mean ratios of all methods against `axis`; other dimensions that vary get a panel each combination.
+    """Draw mean ratios of all methods against `axis`; other dimensions that vary get one panel per combination.
 
     Parameters
     ----------
@@ -107,12 +107,12 @@ def draw_ratios(
 
 def _check(rows: Any, axis: Any, where: Any, band: Any) -> None:
     if not isinstance(rows, Iterable) or isinstance(rows, str | type):
-        raise InputError("rows of a sweep are needed", field="rows", value=rows)
+        raise InputError("expected rows of a sweep", field="rows", value=rows)
     if axis is not None:
         as_choice("axis", axis, NUMERIC)
     as_choice("band", band, BANDS)
     if not isinstance(where, Mapping | None):
-        raise InputError("an object with a value for each column is needed", field="where", value=where)
+        raise InputError("expected an object with a value for each column", field="where", value=where)
 
 
 def _groups(rows: Iterable[Row], where: dict[str, Any]) -> tuple[dict[tuple[Any, ...], list[float]], bool]:
@@ -121,7 +121,7 @@ def _groups(rows: Iterable[Row], where: dict[str, Any]) -> tuple[dict[tuple[Any,
     proved = True
     for row in rows:
         if not isinstance(row, Mapping) or not {*DIMENSIONS, "method", "ratio", "bound_is_optimum"} <= set(row):
-            raise InputError("rows of a sweep are needed, as read_rows gives them", field="rows", value=row)
+            raise InputError("expected rows of a sweep, as read_rows gives them", field="rows", value=row)
         if row["ratio"] is None or any(row[name] != value for name, value in where.items()):
             continue
         groups.setdefault((*(row[name] for name in DIMENSIONS), row["method"]), []).append(row["ratio"])

@@ -6,40 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from learnroute.errors import check_type
 from learnroute.learning.rehearsal import Rehearsal
 from learnroute.model.problem import Problem
-from learnroute.plots.pictures import BLUE, VERMILLION, entitle, own_or_new, unboxed
+from learnroute.plots.pictures import BLUE, VERMILLION, entitle, name_of, own_or_new, picture_of, unboxed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
+@picture_of(Rehearsal, "What `rehearse` returned")
 def draw_rehearsal(rehearsal: Rehearsal, problem: Problem, ax: Axes | None = None) -> Figure:
-    """Draw the errors of random orders as a histogram, and that of the chosen route with its standard error.
-
-    Parameters
-    ----------
-    rehearsal
-        What `rehearse` returned.
-    problem
-        What was rehearsed.
-    ax
-        Axes to draw in; a figure is made if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
-    """
-    check_type("rehearsal", rehearsal, Rehearsal)
-    check_type("problem", problem, Problem)
+    """Draw the errors of random orders as a histogram, and that of the chosen route with its standard error."""
     figure, axes = own_or_new(ax, figsize=(6.5, 3.6))
     errors = np.asarray(rehearsal.random_errors)
     axes.hist(errors, bins=min(20, max(5, len(errors) // 4)), color="#BBBBBB", label=f"{len(errors)} random orders")
@@ -48,10 +26,8 @@ def draw_rehearsal(rehearsal: Rehearsal, problem: Problem, ax: Axes | None = Non
     axes.axvspan(rehearsal.error - rehearsal.standard_error, rehearsal.error + rehearsal.standard_error,
                  color=VERMILLION, alpha=0.15, lw=0)  # fmt: skip
     axes.set_xlabel("mean error over all regions after the last visit")
-    axes.set_ylabel("orders")
+    axes.set_ylabel("number of orders")
     unboxed(axes)
-    axes.legend(frameon=False, fontsize=9)
-    title = f"{problem.title}\n" if problem.title else ""
-    verdict = "the order matters" if rehearsal.random.matters else "any order will do"
-    entitle(figure, axes, ax is None, f"{title}{rehearsal.plan.visited}, {rehearsal.draws} draws: {verdict}", 11, 1)
+    verdict = rehearsal.random.verdict.partition(",")[0]
+    entitle(figure, axes, ax is None, f"{name_of(problem)}, {rehearsal.draws} draws: {verdict}", 11, 3)
     return figure

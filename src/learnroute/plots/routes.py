@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from itertools import accumulate, pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from learnroute.errors import check_type
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan, itinerary
 from learnroute.model.validation import FloatArray
-from learnroute.plots.label_placement import Ground, place_labels
+from learnroute.plots.annotations import POINTS, draw_labels, fix_layout, frame_of, in_points
+from learnroute.plots.label_placement import Ground
 from learnroute.plots.losses import draw_loss
 from learnroute.plots.maps import map_places, name_axes, paper_size, show_all, stretch_of
 from learnroute.plots.pictures import (
@@ -22,8 +21,8 @@ from learnroute.plots.pictures import (
     GREY,
     PURPLE,
     VERMILLION,
-    check_axes,
     new_figure,
+    picture_of,
     root_figure,
     shape_line,
 )
@@ -46,36 +45,17 @@ SHAPES = "o^sDvPX<"  # of models
 ARROW = {"arrowstyle": "-|>", "color": GREY, "lw": 1.2, "mutation_scale": 12, "shrinkA": 0, "shrinkB": 0}
 STRAIGHT = 45.0  # points: a straight part of a street that is as long as this has an arrow of its own
 SKIPPED = "#767676"  # regions that are not visited
-LABEL = "label"  # the group id of labels
-POINTS = 72.0  # an inch
 
 
+@picture_of(
+    Plan, "What `plan` or `evaluate` returned", ax="Axes to draw the map in; a new figure with map and loss if omitted."
+)
 def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
     """Draw a plan: the route on a map on the left, the loss on the right.
 
     Regions without coordinates get places from their travel costs, by multidimensional scaling. Regions that are not
     visited are hollow, and those that are visited several times have all their numbers.
-
-    Parameters
-    ----------
-    plan, problem
-        The plan, and the problem that was planned.
-    ax
-        Axes to draw in, the map alone; a figure with both is made if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
     """
-    check_type("plan", plan, Plan)
-    check_type("problem", problem, Problem)
-    check_axes(ax)
     places = map_places(problem)
     legs = _legs(plan, problem, places)
     ground = np.concatenate([places, *legs])
@@ -100,8 +80,7 @@ def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
     figure.suptitle(_headline(plan, problem, inches[0]), fontsize=12, x=0.015, ha="left", parse_math=False)
     show_all(axes, ground, stretch, paper, problem.size <= MOST_NAMES)
     axes.set_aspect("auto")
-    figure.draw_without_rendering()  # everything has its place by now
-    figure.set_layout_engine("none")
+    fix_layout(figure)
     show_all(axes, ground, stretch, _inches(axes), problem.size <= MOST_NAMES)
     draw_route(axes, plan, problem, places, legs)
     return figure
@@ -135,9 +114,9 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, leg
         marks = Marks(5.0, False)
     else:
         _draw_ways(axes, plan, legs, 1.4 if len(regions) <= MOST_NAMES else 0.9)
-        marks = _marks(_points(axes, places if named else places[[*regions, *range(problem.size, len(places))]]))
+        marks = _marks(in_points(axes, places if named else places[[*regions, *range(problem.size, len(places))]]))
     _draw_marks(axes, plan, problem, places, marks)
-    hollow = marks.radius if named else _marks(_points(axes, places)).radius
+    hollow = marks.radius if named else _marks(in_points(axes, places)).radius
     _draw_skipped(axes, places[skipped], hollow, [_outline(plan, problem.regions[i], SKIPPED) for i in skipped])
     radii = np.full(len(regions), marks.radius)
     radii[-1] = marks.star if plan.fleet is None else marks.radius
@@ -150,15 +129,17 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, leg
         _draw_depot(axes, places[-1], marks.square)
         radii, labelled = np.append(radii, marks.square), np.vstack([labelled, places[-1:]])
         texts[len(labelled) - 1] = _short(plan.depot)
-    spots = _points(axes, labelled)
+    spots = in_points(axes, labelled)
     arrows, bends = np.empty((0, 2)), np.empty((0, 2))
     if legs and len(plan.order) <= MOST_MARKS:
         arrows = _draw_arrows(axes, legs, spots, radii, _leg_colours(plan, legs))
-        bends = _points(axes, np.concatenate(legs))
+        bends = in_points(axes, np.concatenate(legs))
     lines = np.concatenate([bends[:-1], bends[1:]], axis=1)
-    ground = Ground(spots, radii, lines, arrows, np.concatenate([[0, 0], POINTS * _inches(axes)]))
-    grey = range(len(regions), len(regions) + len(skipped))
-    _draw_labels(axes, texts, labelled, ground, grey)
+    ground = Ground(spots, radii, lines, arrows, frame_of(axes))
+    grey = dict.fromkeys(range(len(regions), len(regions) + len(skipped)), SKIPPED)
+    all_named = len(texts) == len(labelled)
+    font = (9 if len(texts) <= 25 else 8 if len(texts) <= 40 else 7) if all_named else 7.5
+    draw_labels(axes, texts, labelled, ground, font, grey, all_named)
 
 
 def _draw_ways(axes: Axes, plan: Plan, legs: list[FloatArray], width: float) -> None:
@@ -334,7 +315,7 @@ def _draw_arrows(
     for leg, colour in zip(legs, colours, strict=True):
         if len(leg) < 2:  # the same region again, on streets
             continue
-        bends = _points(axes, leg)
+        bends = in_points(axes, leg)
         lengths = np.hypot(*np.diff(bends, axis=0).T)
         along = np.concatenate([[0], np.cumsum(lengths)])
         longest = int(np.argmax(lengths))
@@ -378,36 +359,6 @@ def _texts(plan: Plan, problem: Problem, marks: Marks) -> dict[int, str]:
     return {k: ", ".join(some) for k, some in few.items() if some}
 
 
-def _draw_labels(
-    axes: Axes, texts: dict[int, str], stops: FloatArray, ground: Ground, grey: Container[int] = ()
-) -> None:
-    """Write labels beside their marks; what cannot be read where it would have to stand is left out."""
-    from matplotlib.patheffects import withStroke
-
-    named = len(texts) == len(stops)
-    font = (9 if len(texts) <= 25 else 8 if len(texts) <= 40 else 7) if named else 7.5
-    halo = [withStroke(linewidth=2.2 if named else 3.0, foreground="white")]
-    labels = [
-        axes.annotate(
-            text, stops[k], xytext=(0, 0), textcoords="offset points", ha="center", va="center", fontsize=font,
-            zorder=6, gid=LABEL, color=SKIPPED if k in grey else "black", parse_math=False, in_layout=False,
-            path_effects=halo,
-            arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0.5, 0.5)},
-        )
-        for k, text in texts.items()
-    ]  # fmt: skip
-    unit = POINTS / axes.figure.dpi
-    sizes = unit * np.array([label.get_window_extent().size for label in labels])
-    own = np.array(list(texts))
-    placed = place_labels(sizes, own, ground, strict=named)
-    for label, centre, k, far, free in zip(labels, placed.centres, own, placed.far, placed.free, strict=True):
-        label.set_position(tuple(centre - ground.marks[k]))
-        if not far and label.arrow_patch is not None:
-            label.arrow_patch.set_visible(False)
-        if not free:
-            label.remove()
-
-
 def _legs(plan: Plan, problem: Problem, places: FloatArray) -> list[FloatArray]:
     """Return the places that each leg goes by: along the streets, where they are known. The way back is the last."""
     legs: list[FloatArray] = []
@@ -419,11 +370,6 @@ def _legs(plan: Plan, problem: Problem, places: FloatArray) -> list[FloatArray]:
         else:
             legs += [problem.streets.path(a, b) for a, b in pairwise(order)]
     return legs
-
-
-def _points(axes: Axes, places: FloatArray) -> FloatArray:
-    """Return places on paper, in points from the map's lower left corner."""
-    return np.asarray((axes.transData.transform(places) - axes.bbox.p0) * POINTS / axes.figure.dpi)
 
 
 def _inches(axes: Axes) -> FloatArray:

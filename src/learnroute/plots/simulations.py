@@ -10,43 +10,33 @@ import numpy as np
 from learnroute.errors import InputError, check_type
 from learnroute.learning.simulation import Simulation
 from learnroute.model.problem import Problem
-from learnroute.plots.pictures import BLUE, VERMILLION, entitle, literal, own_or_new, shape_line, unboxed
+from learnroute.plots.pictures import (
+    BLUE,
+    VERMILLION,
+    entitle,
+    literal,
+    name_of,
+    own_or_new,
+    picture_of,
+    shape_line,
+    unboxed,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
+@picture_of(None, "One simulation, or pairs of a route's name and its simulation")
 def draw_simulations(
     simulations: Simulation | Sequence[tuple[str, Simulation]], problem: Problem, ax: Axes | None = None
 ) -> Figure:
-    """Draw each route's simulated error with its interval, beside the closed form, and the spread of single runs.
-
-    Parameters
-    ----------
-    simulations
-        One, or several, each with the name of its route.
-    problem
-        What they simulated.
-    ax
-        Axes to draw in; a figure is made if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
-    """
-    check_type("problem", problem, Problem)
+    """Draw each route's simulated error with its interval, beside the closed form, and the spread of single runs."""
     if isinstance(simulations, Simulation):
         simulations = [("route", simulations)]
     pairs = list(simulations) if isinstance(simulations, Sequence) and not isinstance(simulations, str) else []
     if not pairs or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in pairs):
-        raise InputError("a list of names and simulations is needed", field="simulations", value=simulations)
+        raise InputError("expected a list of names and simulations", field="simulations", value=simulations)
     for k, (_, simulation) in enumerate(pairs):
         check_type(f"simulations[{k}][1]", simulation, Simulation)
     figure, axes = own_or_new(ax, figsize=(2.2 + 1.6 * max(len(simulations), 2), 5.0))
@@ -67,8 +57,9 @@ def draw_simulations(
     axes.set_xlim(-0.7, len(found) - 0.3)
     axes.set_ylabel("average final error")
     unboxed(axes)
-    title = f"{problem.title}\n" if problem.title else ""
-    entitle(figure, axes, ax is None, f"{title}{shape_line(problem)}, {found[0].runs:,} runs a route", 11, 2)
+    entitle(
+        figure, axes, ax is None, f"{name_of(problem)}\n{shape_line(problem)}, {found[0].runs:,} runs per route", 11, 2
+    )
     return figure
 
 

@@ -16,8 +16,11 @@ from learnroute.plots.pictures import (
     VERMILLION,
     YELLOW,
     entitle,
+    name_of,
     own_or_new,
+    picture_of,
     shape_line,
+    travel_label,
     unboxed,
 )
 from learnroute.tradeoffs import Choice, Tradeoff
@@ -31,36 +34,15 @@ MARKS = {
 }  # fmt: skip  # methods beside a curve
 
 
+@picture_of(Tradeoff, "What `tradeoff` returned", picked="A route of the curve to mark, such as `found.within(40)`.")
 def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = None, ax: Axes | None = None) -> Figure:
-    """Draw the routes between least travel and least error, the chosen one, and what the methods make of it.
-
-    Parameters
-    ----------
-    found, problem
-        What `tradeoff` found, and for which problem.
-    picked
-        A route of the curve to mark, such as `found.within(40)`.
-    ax
-        Axes to draw in; a figure is made if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
-    """
-    check_type("found", found, Tradeoff)
-    check_type("problem", problem, Problem)
+    """Draw the routes between least travel and least error, the chosen one, and what the methods make of it."""
     if picked is not None:
         check_type("picked", picked, Choice)
     figure, axes = own_or_new(ax, figsize=(8.4, 5.4))
     travel, error = ([getattr(point, side) for point in found.points] for side in ("travel_cost", "error"))
     axes.step(travel, error, where="post", color=GREY, lw=1.0, zorder=1)
-    kind = "no route beats these in both" if found.complete else "best routes found"
+    kind = "best trade-offs (proved)" if found.complete else "best trade-offs found"
     axes.plot(travel, error, "o", color=BLUE, ms=5, label=kind, zorder=2)
     for name, mark in found.marks.items():
         shape, colour = MARKS[name]
@@ -71,12 +53,9 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
     for k, (point, colour, label) in enumerate(rings):
         axes.plot([point.travel_cost], [point.error], "o", mfc="none", mec=colour, mew=2.2, ms=14 + 5 * k, label=label,
                   zorder=4)  # fmt: skip
-    axes.set_xlabel("travel cost of the whole route")
-    axes.set_ylabel("expected final error per region")
-    axes.legend(loc="upper right", fontsize=9, frameon=False)
+    axes.set_xlabel(travel_label(problem))
+    axes.set_ylabel("expected error per region")
     unboxed(axes)
-    name = f"{problem.title}: " if problem.title else ""
-    headline = f"{name}{len(found.points)} routes between least travel and least error"
-    title = f"{headline}\n{shape_line(found.problem or problem)}"
-    entitle(figure, axes, ax is None, title, 12)
+    headline = f"{name_of(problem)}: {len(found.points)} routes from least travel to least error"
+    entitle(figure, axes, ax is None, f"{headline}\n{shape_line(found.problem or problem)}", legend_columns=3)
     return figure

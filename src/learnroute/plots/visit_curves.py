@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from learnroute.errors import check_type
+import numpy as np
+
 from learnroute.model.problem import Problem
+from learnroute.plots.annotations import fix_layout, label_curves
 from learnroute.plots.pictures import (
     BLUE,
     GREY,
     VERMILLION,
     entitle,
+    name_of,
     own_or_new,
+    picture_of,
     shape_line,
+    travel_label,
     unboxed,
 )
-from learnroute.visit_curves import VisitCurve
+from learnroute.visit_curves import VisitCurve, VisitRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,28 +31,9 @@ BEYOND = 2.0  # times the range of all other rows: how far above them the untrai
 MOST_LABELS = 16  # points that are labelled by their number of visits
 
 
+@picture_of(VisitCurve, "What `visit_curve` returned")
 def draw_visit_curve(found: VisitCurve, problem: Problem, ax: Axes | None = None) -> Figure:
-    """Draw expected error and total loss against travel; points are labelled by their number of visits.
-
-    Parameters
-    ----------
-    found, problem
-        What `visit_curve` found, and for which problem.
-    ax
-        Axes to draw in; a figure is made if omitted.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
-
-    Raises
-    ------
-    InputError
-        Without matplotlib.
-    """
-    check_type("found", found, VisitCurve)
-    check_type("problem", problem, Problem)
+    """Draw expected error and total loss against travel; points are labelled by their number of visits."""
     figure, axes = own_or_new(ax, figsize=(8.4, 5.4))
     rows, untrained = found.rows, None
     shown = [value for row in rows if row.visits for value in (row.error, row.total)] + [found.floor]
@@ -60,22 +47,33 @@ def draw_visit_curve(found: VisitCurve, problem: Problem, ax: Axes | None = None
     best = found.rows[found.best]
     axes.plot([best.travel], [best.total], "o", mfc="none", mec=VERMILLION, mew=2.0, ms=15, label="least total loss")
     axes.axhline(found.floor, color=GREY, ls="--", lw=1.0, label="error of the mean of all models")
-    step = max(1, -(-len(rows) // MOST_LABELS))
-    labels: dict[tuple[float, float], list[int]] = {}  # rows in one place share a label
-    for row in [*rows[:-1:step], rows[-1]]:
-        labels.setdefault((round(row.travel, 9), round(row.total, 9)), []).append(row.visits)
-    for (place, total), visits in labels.items():
-        text = "untrained" if visits == [0] else ", ".join(map(str, visits))
-        axes.annotate(
-            text, (place, total), xytext=(6, 7), textcoords="offset points", fontsize=9, color=VERMILLION
-        )  # fmt: skip
     if untrained is not None:
         axes.plot([], [], " ", label=f"untrained model, not shown: {untrained.total:.4g}")
-    unit = f" ({problem.travel_unit})" if problem.travel_unit else ""
-    axes.set_xlabel(f"travel of the whole route{unit}; points are labelled by their number of visits")
+    axes.set_xlabel(travel_label(problem))
     axes.set_ylabel("loss per region")
-    axes.legend(loc="best", fontsize=9, frameon=False)
     unboxed(axes)
-    name = f"{problem.title}: " if problem.title else ""
-    entitle(figure, axes, ax is None, f"{name}{found.summary}\n{shape_line(found.problem or problem)}", 12)
+    headline = f"{name_of(problem)}: {found.summary}\n{shape_line(found.problem or problem)}"
+    entitle(figure, axes, ax is None, headline, legend_columns=3)
+    if ax is None:
+        fix_layout(figure)
+    _label_visits(axes, rows, found.floor, best)
     return figure
+
+
+def _label_visits(axes: Axes, rows: Sequence[VisitRow], floor: float, best: VisitRow) -> None:
+    """Label points of the total by their number of visits; rows in one place share a label."""
+    places: dict[tuple[float, float], list[int]] = {}
+    for row in rows:
+        places.setdefault((row.travel, row.total), []).append(row.visits)
+    step = max(1, -(-len(places) // MOST_LABELS))
+    texts = {
+        k: "untrained" if visits == [0] else ", ".join(map(str, visits))
+        for k, visits in enumerate(places.values())
+        if k % step == 0 or k == len(places) - 1
+    }
+    first = min(k for k, text in texts.items() if text != "untrained")
+    texts[first] += " visit" if texts[first] == "1" else " visits"
+    sides = [np.array([(row.travel, getattr(row, side)) for row in rows]) for side in ("total", "error")]
+    level = np.array([(rows[0].travel, floor), (rows[-1].travel, floor)])
+    ring = list(places).index((best.travel, best.total)) if best in rows else None
+    label_curves(axes, texts, np.array(list(places)), [*sides, level], dict.fromkeys(texts, VERMILLION), ring)

@@ -38,7 +38,7 @@ def claims_of(found: Reproduction) -> list[Claim]:
         _lemma(found, 2),
         Claim(
             "Proposition 1", "Minimising either loss is NP-hard.", UNMEASURED,
-            ("A proof, by way of the shortest Hamiltonian path; nothing here tests it.",),
+            ("The paper proves it by reduction from the shortest Hamiltonian path; nothing here tests it.",),
         ),
         _proposition3(found),
         _proposition4(found),
@@ -80,7 +80,7 @@ def _worst(found: Reproduction, spaces: Iterable[str], over: bool, above: int = 
     return max(cases, key=lambda case: case.climbed)
 
 
-def _told(case: WorstCase) -> str:
+def _describe(case: WorstCase) -> str:
     space = SPACES[case.search.space]
     return (
         f"{space}: at worst {case.climbed:.4f} (T = {case.search.regions}, m = {case.search.learner.features}; "
@@ -98,13 +98,13 @@ def _proposition3(found: Reproduction) -> Claim:
     bounded = _within(under, "paper")
     tight, raw = _worst(found, ["metric"], over=False), _worst(found, ["raw-in-range"], over=False)
     findings = [
-        _told(tight) + (", so 3/2 is attained to within 0.1 %" if tight.climbed > 0.999 * CHRISTOFIDES else ""),
-        _told(_worst(found, ["metric-in-range"], over=False)),
-        _told(raw) + ": without the triangle inequality, which the paper assumes but its simulation does not draw, "
-        "3/2 is no bound",
+        _describe(tight) + (", so 3/2 is attained to within 0.1 %" if tight.climbed > 0.999 * CHRISTOFIDES else ""),
+        _describe(_worst(found, ["metric-in-range"], over=False)),
+        _describe(raw) + ": without the triangle inequality, which the paper assumes but its simulation violates, "
+        "3/2 is not a bound",
         _random_maxima(found, UNDER),
     ]
-    says = "Under regime: Algorithm 1's loss is at most 3/2 of the least one."
+    says = "Under regime: the loss of Algorithm 1 is at most 3/2 of the optimum."
     return Claim("Proposition 3", says, HOLDS if bounded else FAILS, tuple(findings), ("worst",), "worst")
 
 
@@ -119,14 +119,14 @@ def _proposition4(found: Reproduction) -> Claim:
     sharper = "no instance found violates it" if _within(over, "sharper") else "violated"
     flat = "no instance found violates it" if _within(over, "flat") else "violated"
     findings = [
-        _told(worst) + f"; bounds there: {limits}",
-        _told(_worst(found, ["metric-in-range"], over=True)),
+        _describe(worst) + f"; bounds there: {limits}",
+        _describe(_worst(found, ["metric-in-range"], over=True)),
         "so 3/2 alone is not a bound in the over regime, and the paper's term r^(1−T) is far larger than needed",
         f"our sharper bound max(3/2, 1 + ρ(S_max/S_min − 1)), ρ = (r − r^T)/(1 − r^T): {sharper}",
         f"max(3/2, r^(1−T)), from the same mediant argument with the paper's own estimate of the weights: {flat}",
         _random_maxima(found, OVER),
     ]
-    says = "Over regime: Algorithm 1's loss is at most 3/2 + r^(1−T) of the least one."
+    says = "Over regime: the loss of Algorithm 1 is at most 3/2 + r^(1−T) of the optimum."
     verdict = HOLDS if _within(over, "paper") else FAILS
     return Claim("Proposition 4", says, verdict, tuple(findings), ("worst",), "worst")
 
@@ -138,7 +138,7 @@ def _many_features(found: Reproduction) -> Claim:
     bounded = worst.climbed <= CHRISTOFIDES * (1 + PRINTED)
     flat = max(case.flat for case in cases)
     findings = [
-        _told(worst),
+        _describe(worst),
         "by the mediant argument the ratio is at most max(3/2, r^(1−T)), so 3/2 holds exactly, not only in the limit, "
         f"once r^(1−T) ≤ 3/2, that is for m of about 2.5·n·(T − 1) and more; at m = {largest} the bound is {flat:.4g}",
     ]
@@ -155,7 +155,7 @@ def _complexity(found: Reproduction) -> Claim:
         f"({next(t.seconds for t in found.growth if t.family == family and t.regions == largest):.2g} s there)"
         for family, slope in slopes.items()
     ]
-    findings.append("measured exponents are those of random problems on this machine, not worst cases")
+    findings.append("the exponents are measured on random problems on this machine; worst cases may grow faster")
     says = "Algorithm 1 takes O(T³)."
     verdict = f"{HOLDS} for the growth measured on random problems" if max(slopes.values()) <= 3.3 else FAILS
     return Claim("Complexity", says, verdict, tuple(findings), ("growth",), "growth")
@@ -174,7 +174,7 @@ def _figure1(found: Reproduction) -> Claim:
     mean, largest = _extremes(groups)
     findings = [mean, largest, *_beyond(groups), _turns(groups)]
     verdict = _below(groups)
-    says = "Figure 1: the ratio R of Algorithm 1 stays below 3/2 for all m; it may not be monotonic in m."
+    says = "The ratio R of Algorithm 1 stays below 3/2 for all m; it may not be monotonic in m."
     return Claim("Figure 1", says, verdict, tuple(findings), ("figure1", "figure1-families"), "figure1")
 
 
@@ -189,10 +189,9 @@ def _figure2(found: Reproduction) -> Claim:
         findings.append(
             f"uniform draws, σ = 0, m = {m}: Algorithm 1 {_interval(ours[0])} at T = {shown[0]} and "
             f"{_interval(ours[1])} at T = {shown[1]}; baseline {_interval(base[0])} and {_interval(base[1])}; "
-            f"the exact plan is 1, so Algorithm 1 leaves {100 * (ours[1].mean - 1):.1f} % of the optimum to be gained "
-            f"at T = {shown[1]}"
+            f"at T = {shown[1]}, Algorithm 1 is {100 * (ours[1].mean - 1):.1f} % above the optimum on average"
         )
-    says = "Figure 2: the ratio of Algorithm 1 is below 3/2 for all T."
+    says = "The ratio of Algorithm 1 is below 3/2 for all T."
     figures = ("figure2", "figure2-families", "figure2-noise")
     return Claim("Figure 2, Algorithm 1", says, _below(groups), tuple(findings), figures, "figure2")
 
@@ -213,7 +212,7 @@ def _improvement(found: Reproduction, regime: str) -> Claim:
         )
     verdict = _reading_verdict(held, len(settings))
     m = UNDER if regime == "under" else OVER
-    says = f"Figure 2: over {CLAIMED[regime]:.0%} improvement on the baseline for T ≥ {FROM_REGIONS} (m = {m})."
+    says = f"Over {CLAIMED[regime]:.0%} improvement on the baseline for T ≥ {FROM_REGIONS} (m = {m})."
     name = f"Figure 2, improvement ({regime})"
     return Claim(name, says, verdict, tuple(findings), ("improvement",), "improvement")
 
@@ -237,10 +236,10 @@ def _which(held: list[tuple[str, float]], settings: list[tuple[str, float]]) -> 
 
 def _simulation_is_metric(found: Reproduction) -> Claim:
     shares = {size: share for (family, size), share in found.violated.items() if family == "uniform"}
-    told = ", ".join(f"{share:.1%} at T = {size}" for size, share in shares.items())
+    violations = ", ".join(f"{share:.1%} (T = {size})" for size, share in shares.items())
     findings = (
-        f"costs drawn uniformly from [1, 10] violate it in this share of ordered triples: {told}",
-        "closure, uniform [5, 10] and Euclidean draws never do; they are reported beside the paper's draw",
+        f"costs drawn uniformly from [1, 10] violate it in {violations} of ordered triples",
+        "closure, uniform [5, 10] and Euclidean draws never do; they are reported together with the paper's",
     )
     says = "Travel costs satisfy the triangle inequality (assumed in the model, needed by Propositions 3 and 4)."
     verdict = FAILS + " for the costs that the simulation draws" if max(shares.values()) > 0 else HOLDS
@@ -253,19 +252,20 @@ def _extremes(groups: Ratios) -> tuple[str, str]:
     peak = max(means, key=lambda key: means[key].maximum)
     count = means[top].count
     return (
-        f"largest mean of R: {_interval(means[top])} ({_where(top)}; {count} problems a point, {len(groups):,} points)",
+        f"largest mean of R: {_interval(means[top])} "
+        f"({_where(top)}; {count} problems per point, {len(groups):,} points)",
         f"largest single R: {means[peak].maximum:.4f} ({_where(peak)})",
     )
 
 
 def _beyond(groups: Ratios) -> list[str]:
     """Say for each family how many problems have R >= 3/2."""
-    told = []
+    counts = []
     for family in FAMILIES:
         values = [value for key, group in groups.items() if key[0] == family for value in group]
         beyond = sum(value >= CHRISTOFIDES for value in values)
-        told.append(f"{family}: {beyond} of {len(values):,}")
-    return ["problems with R ≥ 3/2: " + ", ".join(told)]
+        counts.append(f"{family}: {beyond} of {len(values):,}")
+    return ["problems with R ≥ 3/2: " + ", ".join(counts)]
 
 
 def _below(groups: Ratios) -> str:
@@ -287,11 +287,11 @@ def _turns(groups: Ratios) -> str:
         if rises and falls:
             turning.append(f"T = {size}")
     which = ", ".join(turning) or "no T"
-    return f"uniform draws, σ = 0: the mean over the same problems both rises and falls with m for {which}"
+    return f"uniform draws, σ = 0: the mean over the same problems both increases and decreases with m for {which}"
 
 
 def _random_maxima(found: Reproduction, m: int) -> str:
-    told = []
+    maxima = []
     for family in FAMILIES:
         values = [
             max(group)
@@ -299,8 +299,8 @@ def _random_maxima(found: Reproduction, m: int) -> str:
             for key, group in ratios.items()
             if key[0] == family and key[4] == "algorithm1" and (key[2] < 100) == (m < 100)
         ]
-        told.append(f"{family} {max(values):.4f}")
-    return "worst of all random problems of Figures 1 and 2 in this regime: " + ", ".join(told)
+        maxima.append(f"{family} {max(values):.4f}")
+    return "largest ratio over all random problems of Figures 1 and 2 in this regime: " + ", ".join(maxima)
 
 
 def _interval(found: Statistics) -> str:

@@ -125,7 +125,7 @@ def draw_figure2_noise(found: Reproduction) -> Figure:
 
 
 def draw_improvement(found: Reproduction) -> Figure:
-    """Improvement on the baseline against T: a column a reading, a row a regime, a line a family."""
+    """Improvement on the baseline against T: one column per reading, one row per regime, one line per family."""
     figure, grid = _grid(2, len(READINGS), 3.4, 2.7, share_y=False)
     for row, (m, title) in zip(grid, REGIMES.items(), strict=True):
         regime = "under" if m == UNDER else "over"
@@ -145,7 +145,7 @@ def draw_improvement(found: Reproduction) -> Figure:
             whole_ticks(axes, "regions")
         row[0].set_ylabel("improvement (% or points)", fontsize=9)
     count = found.scale.figure2.replicates
-    _finish(figure, grid[0, 0], f"Improvement of Algorithm 1 on the baseline, σ = 0; {count} problems a point\n"
+    _finish(figure, grid[0, 0], f"Improvement of Algorithm 1 on the baseline, σ = 0; {count} problems per point\n"
             "shaded bands: 95 % bootstrap interval; grey: T < 6, where nothing is claimed", 5)  # fmt: skip
     return figure
 
@@ -218,7 +218,7 @@ def draw_growth(found: Reproduction) -> Figure:
     axes.set_ylabel("seconds", fontsize=9)
     tidy(axes)
     axes.legend(frameon=False, fontsize=9)
-    axes.set_title(f"Algorithm 1, one problem a point, least of {found.scale.repeats} runs", fontsize=10, loc="left")
+    axes.set_title(f"Algorithm 1, one problem per point, least of {found.scale.repeats} runs", fontsize=10, loc="left")
     return figure
 
 

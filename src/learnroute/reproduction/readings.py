@@ -21,9 +21,9 @@ READINGS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "share of the excess": lambda base, ours: (base - ours) / (base - 1),
 }
 MEANINGS = {
-    "loss reduction": "1 − R_alg/R_base, the part of the baseline's loss that is saved",
-    "ratio points": "R_base − R_alg, the distance of the two curves of Figure 2",
-    "share of the excess": "(R_base − R_alg)/(R_base − 1), the part of the baseline's excess over the optimum saved",
+    "loss reduction": "1 − R_alg/R_base, the share of the baseline's loss that is saved",
+    "ratio points": "R_base − R_alg, the distance between the two curves of Figure 2",
+    "share of the excess": "(R_base − R_alg)/(R_base − 1), the share of the baseline's excess that is saved",
 }
 
 

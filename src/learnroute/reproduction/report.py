@@ -26,14 +26,14 @@ CAPTIONS = {
 
 
 def report_text(found: Reproduction, claims: Sequence[Claim], folder: str) -> str:
-    """Return the report as Markdown; `folder` is where tables and figures are, seen from the report."""
+    """Return the report as Markdown; `folder` is the path of tables and figures, relative to the report."""
     quick = " --quick" if found.scale.name == "quick" else ""
     place = folder if folder not in ("", ".") else "FOLDER"
     lines = [
         "# Reproduction",
         "",
-        "What Hao and Duan, *Algorithm Design for Continual Learning in IoT Networks* (ICASSP 2025), claim, measured.",
-        "All figures on this page, the tables and the pictures come from one command:",
+        "Which claims of Hao and Duan, *Algorithm Design for Continual Learning in IoT Networks* (ICASSP 2025), hold?",
+        "All figures, tables and pictures of this page come from one command:",
         "",
         "```",
         f"learnroute reproduce{quick} -o {place}" + ("" if quick else "    # or: make reproduce"),
@@ -53,7 +53,7 @@ def report_text(found: Reproduction, claims: Sequence[Claim], folder: str) -> st
 
 
 def relative(folder: Path, report: Path) -> str:
-    """Where the folder is, seen from the report."""
+    """Return the path of the folder relative to the report."""
     return Path(os.path.relpath(folder.resolve(), report.resolve().parent)).as_posix()
 
 
@@ -61,22 +61,23 @@ def _settings(found: Reproduction) -> list[str]:
     one, two = found.scale.figure1, found.scale.figure2
     readings = [f"- *{name}*: {meaning}." for name, meaning in MEANINGS.items()]
     return [
-        "The paper leaves open what σ is, whether costs are a metric, and what improvement means. Each is varied:",
-        f"σ ∈ {{{', '.join(f'{s:g}' for s in NOISE)}}}; families {', '.join(FAMILIES)} (`uniform` is the",
-        "paper's; see docs/commands.md). Noise adds the same to every route's loss, so ratios are largest at σ = 0.",
-        f"With n = {SAMPLES}, Figure 1 has {one.replicates} problems a point, {one.size:,} in all, Figure 2 "
-        f"{two.replicates} and {two.size:,}. The optimum is exact throughout;",
-        "± is a 95 % interval of the mean (one standard error for the lemmas). The *baseline* is the paper's CL "
+        "The paper does not say what σ is, whether costs are a metric, and what improvement means. All are varied:",
+        f"σ ∈ {{{', '.join(f'{s:g}' for s in NOISE)}}} and the families {', '.join(FAMILIES)}; `uniform` is the",
+        "paper's (see docs/commands.md). Noise adds the same to the loss of every route; ratios are largest at σ = 0.",
+        "",
+        f"With n = {SAMPLES}, Figure 1 has {one.replicates} problems per point ({one.size:,} in total) and Figure 2 "
+        f"{two.replicates} ({two.size:,}). Optima are exact.",
+        "± is a 95 % interval of the mean (for the lemmas: one standard error). The *baseline* is the paper's CL "
         "baseline:",
-        "least expected error, travel ignored. In the under regime that fixes only the last region; it is averaged",
+        "least expected error, travel ignored. In the under regime it determines the last region only and is averaged",
         f"over {two.draws} random orders.",
         "",
-        "Improvement on the baseline, from mean ratios R to the optimum, is read in three ways:",
+        "Improvement on the baseline can mean three things, computed from mean ratios R to the optimum:",
         "",
         *readings,
         "",
-        f"Made with {found.scale.name} settings, Python {platform.python_version()}. Same version and machine, "
-        "same tables, except for the times.",
+        f"Made with {found.scale.name} settings, Python {platform.python_version()}. The same version and machine give "
+        "the same tables, except for times.",
     ]
 
 
@@ -97,6 +98,6 @@ def _section(claim: Claim, folder: str, place: str, shown: set[str]) -> list[str
 
 
 def _anchor(name: str) -> str:
-    """The anchor that Markdown viewers give a heading."""
+    """Return the anchor that Markdown viewers give a heading."""
     kept = "".join(c for c in name.lower() if c.isalnum() or c in " -")
     return kept.replace(" ", "-")

@@ -51,7 +51,7 @@ def _searches(
 QUICK = Scale(
     name="quick",
     figure1=_experiment([6, 10], [20, 50, 80, 95, 105, 120, 200, 1000], 4, 5),
-    figure2=_experiment([2, 4, 6, 9, 12], [UNDER, OVER], 20, 10),
+    figure2=_experiment([2, 6, 9, 12], [UNDER, OVER], 10, 10),
     lemmas=(
         (Learner(UNDER, SAMPLES, 0.5), 5, 400), (Learner(OVER, SAMPLES, 0.5), 5, 400),
         (Learner(10, 30, 1.0), 6, 5000), (Learner(30, 10, 1.0), 6, 5000),

@@ -1,1 +1,1 @@
-"""How orders are found."""
+"""Solvers: methods that find routes and prove bounds on their values."""

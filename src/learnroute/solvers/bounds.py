@@ -21,10 +21,10 @@ from learnroute.solvers.spanning_tree import minimum_spanning_tree
 
 
 class PathRelaxation(NamedTuple):
-    """An objective over paths whose least value bounds another's from below: `begin` and `finish` hold the way back.
+    """An objective over paths whose minimum is a lower bound on another objective; ends include the way back.
 
-    `tight` says that the two have the same least value and that weights are what scores count: then an order that is
-    optimal here is optimal there.
+    `tight`: both have the same minimum and use the same weights, so an order that is optimal for this objective is
+    optimal for the other one too.
     """
 
     objective: Linear
@@ -32,10 +32,10 @@ class PathRelaxation(NamedTuple):
 
 
 def path_relaxation(objective: Linear) -> PathRelaxation:
-    """Return the objective itself, unless its orders are cycles: then one that cuts them open.
+    """Return the objective itself or, if its orders are cycles, a relaxation over paths.
 
-    Where only the last score counts, a cycle may be cut behind the region of least score. Else travel and scores are
-    bounded apart: the shortest tour, cut behind any region, and the least score part.
+    If only the last score counts, a cycle can be cut after the region with the lowest score. Otherwise, travel and
+    scores are bounded separately: by the shortest tour, cut anywhere, and by the lowest score part.
     """
     if not objective.ends.cyclic:
         return PathRelaxation(objective, isinstance(objective, Weighted))
@@ -49,7 +49,7 @@ def path_relaxation(objective: Linear) -> PathRelaxation:
 
 
 def simple_bound(objective: Linear) -> float:
-    """Cheap and always valid: no order travels less than `path_bound`, none has a lower score part than the best."""
+    """Return a cheap lower bound: the bound on travel plus the lowest score part of any order."""
     path = path_relaxation(objective).objective
     parts = [path_bound(path), score_bound(path), path.constant]
     return math.fsum(parts) - margin(path.size + 2, math.fsum(map(abs, parts)))
@@ -58,8 +58,8 @@ def simple_bound(objective: Linear) -> float:
 def path_bound(objective: Linear) -> float:
     """Return a lower bound on the travel of any order, its ends included, symmetric travel or not.
 
-    A path is a spanning tree with two ends; and all regions but the first are entered, and all but the last are left,
-    at their cheapest.
+    The larger of two bounds: the minimum spanning tree, since a path is a spanning tree, and the sum of the cheapest
+    arcs into each region but the first or out of each region but the last.
     """
     travel, begin, finish = objective.travel.matrix, objective.begin, objective.finish
     either = travel if objective.travel.symmetric else np.minimum(travel, travel.T)
@@ -73,16 +73,16 @@ def path_bound(objective: Linear) -> float:
 
 
 def _all_but_one(cheapest: FloatArray, instead: FloatArray) -> float:
-    """Return the least sum of all numbers but one, which is replaced; what cancels is taken off."""
+    """Return the smallest sum in which one number is replaced, less an allowance for cancellation."""
     change = float((instead - cheapest).min())
     return math.fsum([*cheapest, change]) - margin(2, abs(change))
 
 
 def sparse_bound(objective: Linear, travel: Places) -> float:
-    """Return a lower bound for many places, in linear memory: least travel, plus scores rearranged.
+    """Return a lower bound for many places in linear memory: least travel plus the rearranged scores.
 
-    Which ways are the shortest is found among rounded places, how long they are is not; so what that can have missed
-    is taken off (`Places.misplaced`).
+    The shortest edges are found among rounded coordinates, but their lengths are exact. The bound is reduced by the
+    error that this rounding can cause (`Places.misplaced`).
     """
     tree = place_ground(travel).tree()
     edges = tree.spanning_edges()
@@ -98,7 +98,7 @@ def sparse_bound(objective: Linear, travel: Places) -> float:
 
 
 def _half_of_the_nearest(travel: Places, near: IntArray, closed: bool) -> float:
-    """Every region has two edges, each as long as one to its nearest others at least; the two at the ends have one."""
+    """Return half of the two nearest distances summed over all regions; the two end regions have one edge each."""
     everyone = np.arange(travel.size)
     edges: list[FloatArray] = [travel.between(everyone, near[:, k]) for k in range(near.shape[1])]
     if len(edges) < 2:
@@ -109,15 +109,15 @@ def _half_of_the_nearest(travel: Places, near: IntArray, closed: bool) -> float:
 
 
 def score_bound(objective: Linear) -> float:
-    """Return the least score part of any order with the right ends."""
+    """Return the lowest score part of any order that satisfies the constraints on its ends."""
     return float(np.where(np.isfinite(objective.finish), least_score_parts(objective), np.inf).min())
 
 
 def least_score_parts(objective: Linear) -> FloatArray:
-    """For each region v, the least score part of any order that ends at v and begins where it must.
+    """Return, for each region v, the lowest score part of any order that ends at v and starts at a permitted region.
 
-    The other scores are at their least by the rearrangement inequality: the largest weights on the smallest; with
-    factors, by falling score / (1 - factor).
+    By the rearrangement inequality, the other scores count least with the largest weights on the smallest scores;
+    with factors, in order of decreasing score / (1 - factor).
     """
     if objective.size == 1:
         return objective.weights * objective.scores
@@ -129,7 +129,7 @@ def least_score_parts(objective: Linear) -> FloatArray:
     if not isinstance(objective, Factored):
         weights = objective.weights if start is None else objective.weights[1:]
         head = 0.0 if start is None else float(objective.weights[0] * objective.scores[start])
-        # the region of rank k at the end: those before it keep their place, those behind it move up by one
+        # the region of rank k is last: regions of lower rank keep their positions, the others move up by one
         before = np.concatenate([[0.0], np.cumsum(weights[:-1] * scores[:-1])])
         behind = np.concatenate([np.cumsum((weights[:-1] * scores[1:])[::-1])[::-1], [0.0]])
         parts[ranked] = head + before + behind + weights[-1] * scores
@@ -142,6 +142,6 @@ def least_score_parts(objective: Linear) -> FloatArray:
         before = np.zeros(len(ranked))
         for k in range(1, len(ranked)):
             before[k] = factors[k - 1] * before[k - 1] + scores[k - 1]
-        # `before`: what the regions of lower rank count beside each other
+        # `before`: score part of the regions of lower rank
         parts[ranked] = head + factors * (before * after + behind) + scores
     return frozen(parts)

@@ -17,7 +17,7 @@ from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.validation import IntArray, as_number
 from learnroute.solvers.params import DEFAULTS, SolverParams
 
-MOMENT = 1e-3  # seconds: what is left of a time limit that is over
+MOMENT = 1e-3  # seconds that an exhausted time limit still leaves
 Progress = Callable[[str, float], None]
 
 
@@ -27,10 +27,10 @@ def _silent(_stage: str, _share: float) -> None:
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a solver may work, and whom it tells how far it is. Checked between calls of the core.
+    """The time limit, stop flag and progress callback of a solver, checked between calls of the core.
 
-    `stop`, once it is set, ends the work before its time. With `spend_all`, a search goes on until the deadline;
-    without, it ends after its usual effort.
+    Setting `stop` ends the work early. With `spend_all`, a search continues until the deadline; otherwise it ends
+    after its usual effort.
     """
 
     deadline: float = float("inf")
@@ -48,7 +48,7 @@ class Budget:
     ) -> Budget:
         """Start the clock now; refuse a non-positive time limit."""
         if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
-            raise InputError("seconds must be > 0; leave it out for no limit", field="time_limit", value=time_limit)
+            raise InputError("seconds must be > 0; omit it for no limit", field="time_limit", value=time_limit)
         check_callable("progress", progress)
         check_type("stop", stop, threading.Event, type(None))
         limit = float("inf") if time_limit is None else time_limit
@@ -56,7 +56,7 @@ class Budget:
 
     @property
     def seconds_left(self) -> float | None:
-        """The time left, at least a moment; None if there is no limit."""
+        """Seconds until the deadline, at least `MOMENT`; None without a time limit."""
         return None if self.deadline == float("inf") else max(self.deadline - time.monotonic(), MOMENT)
 
     def silent(self) -> Budget:
@@ -64,42 +64,42 @@ class Budget:
         return replace(self, progress=_silent)
 
     def sparing(self) -> Budget:
-        """Return the same budget for one of several pieces of work: silent, and no more than the usual effort."""
+        """Return the same budget for one of several jobs: without progress, and with the usual effort only."""
         return replace(self.silent(), spend_all=False)
 
     def without_limit(self) -> Budget:
-        """Return the same budget without a deadline, for work that takes a moment; an interrupt still ends it."""
+        """Return the same budget without a deadline, for short work; an interrupt still ends it."""
         return replace(self, deadline=float("inf"), spend_all=False)
 
     def part(self, share: float) -> Budget:
-        """Return a budget that ends when this share of the time left is over."""
+        """Return a budget that ends after this share of the remaining time."""
         now = time.monotonic()
         return replace(self, deadline=now + share * (self.deadline - now))
 
     def has(self, seconds: float) -> bool:
-        """Whether so much time is left, and the work is still wanted."""
+        """Whether at least this many seconds remain and the work was not stopped."""
         return not self.stopped and time.monotonic() + seconds < self.deadline
 
     @property
     def exhausted(self) -> bool:
-        """Whether the time is up, or the work is not wanted any more."""
+        """Whether the deadline has passed or the work was stopped."""
         return self.stopped or time.monotonic() >= self.deadline
 
     @property
     def stopped(self) -> bool:
-        """Whether the work is to end before its time."""
+        """Whether the work was stopped."""
         return self.stop is not None and self.stop.is_set()
 
     @property
     def end(self) -> str:
         """Why the budget is exhausted, in words."""
-        return "the work was interrupted" if self.stopped else "the time limit came"
+        return "the work was interrupted" if self.stopped else "the time limit was reached"
 
 
 class Rounds:
-    """Rounds of work of about the same length: one begins only if the time left is as long as the longest one took.
+    """Rounds of work of similar length: a round starts only if the longest one so far still fits into the budget.
 
-    The first one always begins, unless it is said how long rounds took before.
+    The first round always starts, unless the length of earlier rounds is given.
     """
 
     def __init__(self, budget: Budget, longest: float = 0.0) -> None:
@@ -107,12 +107,12 @@ class Rounds:
 
     @property
     def late(self) -> bool:
-        """Whether no other round is to begin."""
+        """Whether another round would not fit into the budget."""
         return self.longest > 0 and not self.budget.has(self.longest)
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Note how long a round takes."""
+        """Measure one round."""
         began = time.monotonic()
         yield
         self.longest = max(self.longest, time.monotonic() - began)
@@ -120,12 +120,12 @@ class Rounds:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """An order, and what the solver proved about it.
+    """An order and the claims of its solver.
 
-    `optimal` claims that no order has a smaller value (up to the rounding of float64 sums). `complete` is
-    False where the time limit cut the method short: then whatever the method guarantees does not hold.
-    `basis` names a method that the order is no worse than, besides its own: what that one guarantees holds too.
-    `routes` are those of a fleet; `order` then has the regions of all visits, vehicle after vehicle.
+    `optimal`: no order has a smaller value, up to the rounding of float64 sums. `complete` is False if the time limit
+    ended the method early; its guarantee does not hold then. `basis` names another method whose result is no better,
+    so that its guarantee holds too. `routes` are the routes of a fleet; `order` then has the regions of all visits,
+    vehicle by vehicle.
     """
 
     order: IntArray
@@ -139,15 +139,15 @@ class Answer:
 
     @classmethod
     def of_fleet(cls, routes: FleetRoutes, method: str, **claims: Any) -> Answer:
-        """Return the routes of a fleet, and what is claimed about them."""
+        """Return an answer with the routes of a fleet."""
         return cls(np.array(routes.regions, dtype=np.int64), method, routes=routes, **claims)
 
 
 class Solver(Protocol):
-    """What every method is: a function from an objective to an answer."""
+    """The signature of all methods: from an objective to an answer."""
 
     def __call__(
         self, objective: Any, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS, /
     ) -> Answer:
-        """Return an order, and what is proved about it."""
+        """Return an order and what is proved about it."""
         ...

@@ -1,4 +1,4 @@
-"""Travel as the compiled core sees it: places, or a matrix. Both answer the same questions."""
+"""Travel as passed to the compiled core: places or a matrix, behind the same methods."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from learnroute.model.travel import EARTH_RADIUS, Places, Travel
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.spanning_tree import minimum_spanning_tree
 
-PAIRS_A_CALL = 5_000_000  # pairs of regions that are looked at between two looks at Ctrl-C
+PAIRS_A_CALL = 5_000_000  # pairs of regions per call of the core, between two checks for Ctrl-C
 
 
 class PlaceGround(NamedTuple):
     """Places in three dimensions, none further than 1 from the origin along any axis."""
 
     places: FloatArray
-    unit: float  # what a unit of distance costs
-    globe: bool  # whether places are on a sphere and distances along great circles; else distances are straight
+    unit: float  # cost per unit of distance
+    globe: bool  # great-circle distances on a sphere instead of straight lines
     map: FloatArray  # the same places in the plane
 
     def tree(self) -> _core.KdTree:
@@ -28,7 +28,7 @@ class PlaceGround(NamedTuple):
         return _core.KdTree(self.places)
 
     def of(self, regions: IntArray) -> PlaceGround:
-        """Return some of the places."""
+        """Return the ground of some of the places."""
         return PlaceGround(self.places[regions], self.unit, self.globe, self.map[regions])
 
     def lengths(self, origins: IntArray, goals: IntArray) -> FloatArray:
@@ -44,7 +44,7 @@ class PlaceGround(NamedTuple):
         return order[_core.KdTree(self.places[order]).spanning_edges()]
 
     def candidates(self, *lengths: int) -> list[IntArray]:
-        """Return candidate lists of some lengths: the two nearest in each quadrant, and the nearest ones."""
+        """Return candidate lists of the given lengths: the two nearest places per quadrant, then the nearest ones."""
         tree = self.tree()
         around = _core.KdTree(self.map) if self.globe else tree
         found = [tree.nearest(min(length, len(self.places) - 1)) for length in lengths]
@@ -58,7 +58,7 @@ class PlaceGround(NamedTuple):
 
 
 class MatrixGround(NamedTuple):
-    """Travel costs that are looked up in a matrix."""
+    """Travel costs in a matrix."""
 
     travel: Travel
 
@@ -76,7 +76,7 @@ class MatrixGround(NamedTuple):
         return minimum_spanning_tree(self.travel.matrix, order)
 
     def candidates(self, *lengths: int) -> list[IntArray]:
-        """Return candidate lists of some lengths: relative neighbours, or below each other those out and in."""
+        """Return candidate lists of the given lengths: relative neighbours; if asymmetric, outgoing above incoming."""
         matrix, size = self.travel.matrix, self.travel.size
         most = min(max(lengths), size - 1)
         if self.travel.symmetric:
@@ -99,14 +99,14 @@ Ground = PlaceGround | MatrixGround
 
 
 def ground_of(travel: Travel, matrix_regions: int = 0) -> Ground:
-    """Return travel as the core sees it: up to `matrix_regions` places are seen as the matrix of their distances."""
+    """Return travel for the core; up to `matrix_regions` places are turned into the matrix of their distances."""
     if isinstance(travel, Places) and travel.size > matrix_regions:
         return place_ground(travel)
     return MatrixGround(travel)
 
 
 def place_ground(travel: Places) -> PlaceGround:
-    """Return places as the core sees them; scaled by a power of two, so that nothing is lost."""
+    """Return places for the core, scaled by a power of two, which is exact."""
     flat = plane(travel.places, travel.scale)
     if not travel.geographic:
         return flat

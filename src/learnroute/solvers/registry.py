@@ -42,11 +42,8 @@ class Method:
         """Solve by the solver for this kind of objective."""
         solver = next((self.solvers[kind] for kind in type(objective).__mro__ if kind in self.solvers), None)
         if solver is None:
-            asked = "fleet" if isinstance(objective, FleetObjective) else "visits"
-            raise RefusedError(
-                f"method {self.name}: one route that visits each region once; leave {asked} out, or use auto, exact or "
-                "search"
-            )
+            asked = "several vehicles or models" if isinstance(objective, FleetObjective) else "optional visits"
+            raise RefusedError(f"method {self.name} does not support {asked}; use auto, exact or search")
         return solver(objective, rng, budget, params, **options)
 
 
@@ -61,7 +58,7 @@ METHODS: dict[str, Method] = {
         Method(
             "auto",
             _by_kind(methods.auto, pair_methods.auto, visits.auto, fleets.auto),
-            "the proved optimum where that is quick, else the best route found and how good it is",
+            "the proved optimum if that is quick, otherwise the best route found, with a lower bound",
             warm=True,
         ),
         Method(
@@ -72,7 +69,7 @@ METHODS: dict[str, Method] = {
                 VisitObjective: visits.exact,
                 FleetObjective: fleets.exact,
             },
-            f"the proved optimum, up to {_proof.ng_route.most_regions} regions "
+            f"the proved optimum, for up to {_proof.ng_route.most_regions} regions "
             f"({_proof.branch_and_cut.most_regions} if m < n), as far as time allows",
             warm=True,
         ),
@@ -84,28 +81,28 @@ METHODS: dict[str, Method] = {
                 VisitObjective: visits.search,
                 FleetObjective: fleets.search,
             },
-            "the best route that local search finds",
+            "the best route found by local search",
             warm=True,
         ),
         Method(
             "algorithm1",
             {Objective: algorithm1},
-            "the paper's approximation algorithm, ends at the region of least score",
+            "the paper's approximation algorithm, which ends at the region with the least score",
         ),
         Method(
             "baseline",
             {Linear: baselines.forgetting_only, Paired: pair_methods.forgetting_only},
-            "least expected error, travel ignored",
+            "least expected error, ignoring travel",
             random=True,
         ),
-        Method("travel", {Objective: methods.travel_only}, "least travel, expected error ignored", by_travel=True),
+        Method("travel", {Objective: methods.travel_only}, "least travel, ignoring the expected error", by_travel=True),
         Method(
             "nearest",
             {Objective: nearest_neighbour},
-            "always to the nearest region left, from the best start",
+            "the nearest unvisited region next, from the best start",
             by_travel=True,
         ),
-        Method("random", {Objective: baselines.random_order}, "any order", random=True),
+        Method("random", {Objective: baselines.random_order}, "a random order", random=True),
     )
 }
 

@@ -37,7 +37,7 @@ def cores() -> int:
 def engine(workers: int | None = None, dask: str | None = None) -> Iterator[tuple[Engine[Any, Any], int]]:
     """Give an engine and the number of its workers: `dask` is a scheduler's address or `local`; else joblib."""
     if workers is not None and workers < 1:
-        raise InputError("at least 1 is needed", field="workers", value=workers)
+        raise InputError("must be >= 1", field="workers", value=workers)
     if dask is None:
         count = workers or cores()
         with contextlib.nullcontext(map) if count == 1 else _processes(count) as run:
@@ -80,7 +80,7 @@ def _processes(workers: int) -> Iterator[Engine[Any, Any]]:
     try:
         from joblib.externals import loky
     except ImportError:
-        raise InputError(f"several workers need joblib (or say --workers 1): {install('study')}") from None
+        raise InputError(f"several workers need joblib (or use --workers 1): {install('study')}") from None
     threads = str(max(cores() // workers, 1))  # of the linear algebra in each of them
     theirs, ours = multiprocessing.Pipe(duplex=False)
     with theirs, loky.ProcessPoolExecutor(
@@ -132,13 +132,15 @@ def _dask_client(address: str, workers: int | None) -> Iterator[Any]:
                 )  # fmt: skip
             address = stack.enter_context(cluster).scheduler_address
         elif workers is not None:
-            raise InputError(f"a cluster at {address} has its own; leave --workers out", field="workers", value=workers)
+            raise InputError(
+                f"the cluster at {address} has its own workers; omit --workers", field="workers", value=workers
+            )
         try:
             client = stack.enter_context(library.Client(address, timeout=CONNECT))
             client.wait_for_workers(1, timeout=CONNECT)
         except (OSError, ValueError, TimeoutError) as error:
             raise InputError(
-                f"no scheduler with workers answers there ({error}); give tcp://HOST:PORT, or local",
+                f"no Dask scheduler with workers answers there ({error}); give tcp://HOST:PORT, or local",
                 field="dask",
                 value=address,
             ) from None

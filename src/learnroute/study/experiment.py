@@ -82,7 +82,7 @@ class Experiment:
         if self.draws > MOST_DRAWS:
             raise InputError(f"at most {MOST_DRAWS:,}", field="draws", value=self.draws)
         if not isinstance(self.name, str) or not self.name.isprintable():
-            raise InputError("one line of printable text is needed", field="name", value=self.name)
+            raise InputError("expected one line of printable text", field="name", value=self.name)
         if self.size > MOST_CELLS:
             raise InputError(f"the experiment has {self.size:,} problems: at most {MOST_CELLS:,}; shorten its lists")
 
@@ -130,13 +130,13 @@ class Experiment:
             return experiment_on(data, folder)
         known = [field.name for field in fields(cls)]
         if not isinstance(data, dict):
-            raise InputError(f"a table with {', '.join(known)} is needed", field="experiment", value=data)
+            raise InputError(f"expected a table with {', '.join(known)}", field="experiment", value=data)
         for key in data:
             if key not in known:
                 raise InputError(f"unknown field; {did_you_mean(key, known)}", field=key)
         for key in ("families", "regions", "features"):
             if key not in data:
-                reason = "missing; needed are families, regions and features; or problems, a list of files"
+                reason = "missing; an experiment needs families, regions and features, or problems (a list of files)"
                 raise InputError(reason, field=key)
         return cls(**data)
 
@@ -182,10 +182,10 @@ def _parse_toml(text: str) -> Any:
 def _values(field: str, given: Any, check: Callable[[str, Any], Any]) -> tuple[Any, ...]:
     """Check one value or a list of them; none may be there twice."""
     if isinstance(given, dict):
-        raise InputError("a value or a list of values is needed", field=field, value=given)
+        raise InputError("expected a value or a list of values", field=field, value=given)
     entries = list(given) if isinstance(given, list | tuple) else [given]
     if not entries:
-        raise InputError("at least one value is needed", field=field, value=[])
+        raise InputError("expected at least one value", field=field, value=[])
     checked = tuple(check(f"{field}[{k}]" if len(entries) > 1 else field, entry) for k, entry in enumerate(entries))
     for k, value in enumerate(checked):
         if value in checked[:k]:

@@ -38,7 +38,7 @@ class OwnProblems(Experiment):
 
     def __init__(self, problems: Mapping[str, Problem], replicates: int = 1, **others: Any) -> None:
         if not problems:
-            raise InputError("at least one file is needed", field="problems", value=list(problems))
+            raise InputError("expected at least one file", field="problems", value=list(problems))
         given = {field: others.pop(field) for field in LEARNER if others.get(field) is not None}
         # families and regions stand for what problems are; 1 where the problems' own numbers are taken
         stand_in = {"features": 1, "samples": 1, "noise": 0.0}
@@ -92,7 +92,7 @@ def experiment_on(data: dict[str, Any], folder: Path) -> OwnProblems:
     for key in data:
         if key not in FIELDS:
             if key in ("families", "regions"):
-                raise InputError("problems are given, which have their own; leave one of the two out", field=key)
+                raise InputError("is set by the problems; remove it, or remove problems", field=key)
             raise InputError(f"unknown field; {did_you_mean(key, FIELDS)}", field=key)
     given = data["problems"]
     if isinstance(given, dict):
@@ -108,14 +108,14 @@ def read_problems(files: Any, folder: Path = Path()) -> dict[str, Problem]:
     They are called by these names, without folders where that leaves them apart.
     """
     if not isinstance(files, Iterable) or not all(isinstance(file, str) for file in files):
-        raise InputError("a list of file names is needed", field="problems", value=files)
+        raise InputError("expected a list of file names", field="problems", value=files)
     found: dict[str, Problem] = {}
     for k, file in enumerate(files):
         pattern = str(folder / file)
         paths = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(file) else [pattern]
         paths = [path for path in paths if not path.endswith(".regions.json")]
         if not paths:
-            raise InputError("no file is called so", field=f"problems[{k}]", value=file)
+            raise InputError("no such file", field=f"problems[{k}]", value=file)
         for path in paths:
             name = path if folder == Path() else str(Path(path).relative_to(folder) if glob.has_magic(file) else file)
             if name in found:

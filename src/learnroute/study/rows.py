@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError, install
-from learnroute.formats.files import atomic_write, check_destination, is_folder, is_there, opened_file
+from learnroute.formats.files import atomic_write, check_destination, is_folder, is_there, missing_file, opened_file
 from learnroute.study.cells import COLUMNS, Row
 from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store
 
@@ -34,17 +34,17 @@ def read_rows(path: str | Path) -> Iterator[Row]:
     if is_folder(path):
         if not (path / EXPERIMENT_FILE).exists():
             raise InputError(
-                f"holds no sweep (no {EXPERIMENT_FILE}); give the folder of one, or a .csv or .parquet file of rows",
+                f"is not the folder of a sweep (no {EXPERIMENT_FILE}); give one, or a .csv or .parquet file of rows",
                 where=path,
             )
         if not (path / LOG_FILE).exists():
             raise InputError(
-                f"holds no solved problems (no {LOG_FILE}); go on with its sweep by learnroute sweep --resume",
+                f"has no solved problems yet (no {LOG_FILE}); continue with `learnroute sweep --resume`",
                 where=path,
             )
         return Store(path).rows()
     if not is_there(path):
-        raise InputError("no such file", where=path)
+        raise missing_file(path)
     if path.suffix.lower() not in READERS:
         raise InputError(f"unknown format {path.suffix!r}; known are {', '.join(READERS)}, a folder", where=path)
     return READERS[path.suffix.lower()](path)
@@ -116,7 +116,7 @@ def _read_parquet(path: Path) -> Iterator[Row]:
 def _check_columns(path: Path, names: Iterable[str]) -> None:
     missing = [name for name in COLUMNS if name not in set(names)]
     if missing:
-        raise InputError(f"no column {missing[0]}; rows as `learnroute sweep` writes them are needed", where=path)
+        raise InputError(f"has no column {missing[0]!r}; give rows written by `learnroute sweep`", where=path)
 
 
 def _arrow() -> tuple[Any, Any]:

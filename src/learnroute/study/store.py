@@ -100,7 +100,7 @@ class Store:
             yield
         except OSError as error:
             raise InputError(
-                f"cannot be written ({error.strerror}); what was solved before is safe: make room, then --resume",
+                f"cannot be written ({error.strerror}); solved problems are stored; free space, then use --resume",
                 where=self.folder / LOG_FILE,
             ) from None
 
@@ -122,7 +122,7 @@ def opened(folder: str | Path, experiment: Experiment, resume: bool) -> Iterator
     if not (folder / EXPERIMENT_FILE).exists():
         _check_empty(folder)
     elif not resume:
-        raise InputError("holds a sweep already; add --resume to go on with it, or give another folder", where=folder)
+        raise InputError("contains a sweep; add --resume to continue it, or give another folder", where=folder)
     with _locked(folder) as log:
         remove_leftovers(folder)
         if (folder / EXPERIMENT_FILE).exists():
@@ -147,7 +147,7 @@ def _check_empty(folder: Path) -> None:
         for path in folder.iterdir():
             begun = path.name.startswith(TEMPORARY) or (path.name == LOG_FILE and path.stat().st_size == 0)
             if not begun:
-                raise InputError("holds other files; give a new or empty folder", where=folder)
+                raise InputError("contains other files; give a new or empty folder", where=folder)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=folder) from None
 
@@ -160,7 +160,7 @@ def _locked(folder: Path) -> Iterator[io.FileIO]:
         raise InputError(f"cannot be written ({error.strerror})", where=folder / LOG_FILE) from None
     with log:
         if not lock(log.fileno()):
-            raise InputError("another sweep is writing there; wait for it, or give another folder", where=folder)
+            raise InputError("another sweep is writing to it; wait for it, or give another folder", where=folder)
         yield log
 
 
@@ -170,7 +170,7 @@ def _experiment_in(folder: Path) -> Experiment:
         data = parse(read_text(path))
         if isinstance(data, dict) and data.pop("format", None) != FORMAT:
             raise InputError(
-                f"{FORMAT} is needed; the store was written by another version of learnroute", field="format"
+                f"expected {FORMAT}; the store was written by another version of learnroute", field="format"
             )
         return Experiment.from_dict(data)
 
@@ -183,7 +183,7 @@ def _same(folder: Path, stored: Experiment, given: Experiment) -> None:
             differs = f"{field} = {said[0]} instead of {said[1]}"
             if field == "problems":
                 differs = "other problems, or problems that have changed since"
-            raise InputError(f"holds another experiment, with {differs}; give another folder", where=folder)
+            raise InputError(f"contains another experiment, with {differs}; give another folder", where=folder)
 
 
 def _line(number: int, values: list[Values]) -> bytes:

@@ -80,9 +80,11 @@ def grouped_ratios(
 def condition(text: str) -> tuple[str, Any]:
     """Read `column=value`, as `--where` has it."""
     name, sign, value = text.partition("=")
-    if not sign or name not in (*DIMENSIONS, "method", "regime"):
+    if not sign:
+        raise InputError("expected NAME=VALUE, such as regions=10", field="where", value=text)
+    if name not in (*DIMENSIONS, "method", "regime"):
         hint = did_you_mean(name, (*DIMENSIONS, "method", "regime"))
-        raise InputError(f"give a name and a value, NAME=VALUE; {hint}", field="where", value=text)
+        raise InputError(f"unknown column; {hint}", field="where", value=text)
     try:
         return name, COLUMNS[name](value)
     except ValueError:

@@ -306,7 +306,7 @@ class PlanClaims:
         """Check the expected error on each region of the route after the last visit."""
         given, (errors, scale) = self.plan["expected_errors"], self._final_errors()
         if not isinstance(given, list) or len(given) != self.size:
-            return Check("expected_errors", REFUTED, f"{self.size} numbers are needed, one per region")
+            return Check("expected_errors", REFUTED, f"expected {self.size} numbers, one per region")
         for place, (one, value) in enumerate(zip(given, errors, strict=True)):
             if not is_near(one, Fraction(value), Fraction(scale)):
                 said = f"entry {place} is {value:.9g}; the plan says {shown(one)}"
@@ -317,7 +317,7 @@ class PlanClaims:
         """Check the total loss without each visit."""
         given = self.plan["contributions"]
         if not isinstance(given, list) or len(given) != len(self.visits) or self.problem.rules is None:
-            return Check("contributions", REFUTED, "one number per visit is needed, where visits are optional")
+            return Check("contributions", REFUTED, "expected one number per visit, where visits are optional")
         for t, (one, parts) in enumerate(zip(given, self._parts_without(), strict=True)):
             if not is_near(one, parts["total"], scale_of(parts)):
                 said = f"entry {t} is {printed(parts['total'])}; the plan says {shown(one)}"

@@ -44,7 +44,7 @@ def read_routes(problem: Problem, plan: Mapping[str, Any]) -> FleetRoutes | str:
     assert rules is not None
     index = {name: i for i, name in enumerate(problem.regions)}
     if not isinstance(given, list) or not all(isinstance(route, list) for route in given):
-        return "a list of region names per vehicle is needed"
+        return "expected a list of region names per vehicle"
     if not 1 <= len(given) <= rules.vehicles:
         return f"{len(given)} routes for {rules.vehicles} vehicles"
     unknown = [name for route in given for name in route if not isinstance(name, str) or name not in index]
@@ -123,7 +123,7 @@ class FleetClaims(PlanClaims):
         """Check that weights are some, and that no others are better."""
         given, said = self.plan["weights"], self._said_service()
         if said is None or abs(sum(map(Fraction, given), Fraction(-1))) > DIGITS:
-            return Check("weights", REFUTED, f"{self.rules.size} numbers >= 0 that add up to 1 are needed")
+            return Check("weights", REFUTED, f"expected {self.rules.size} numbers >= 0 that add up to 1")
         if self.rules.equal:
             wanted = self.losses.best_service(self.routes).weights
             assert wanted is not None
@@ -177,7 +177,7 @@ class FleetClaims(PlanClaims):
     def _travels(self) -> Check:
         given, travels = self.plan["travels"], self.losses.travels(self.routes)
         if not isinstance(given, list) or len(given) != len(travels):
-            return Check("travels", REFUTED, f"{len(travels)} numbers are needed, one per vehicle")
+            return Check("travels", REFUTED, f"expected {len(travels)} numbers, one per vehicle")
         for vehicle, (one, travel) in enumerate(zip(given, travels, strict=True), 1):
             if not is_near(one, travel, travel):
                 return Check("travels", REFUTED, f"vehicle {vehicle}: is {printed(travel)}; the plan says {shown(one)}")

@@ -54,10 +54,10 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
     check_type("problem", problem, Problem)
     data = plan.to_dict() if isinstance(plan, Plan) else plan
     if not isinstance(data, Mapping):
-        raise InputError("a Plan or its JSON object is needed; read_plan reads a file", field="plan", value=plan)
+        raise InputError("expected a Plan or its JSON object; read_plan reads a file", field="plan", value=plan)
     needed = ("route", "order", "loss") if problem.fleet_rules is None else ("routes", "loss")
     if not set(needed) <= set(data):
-        raise InputError(f"an object with {listed(needed)} is needed", field="plan", value=data)
+        raise InputError(f"expected an object with {listed(needed)}", field="plan", value=data)
     remarks = tuple(str(member) for member in data if member not in CLAIMS)
     try:
         problem = problem.with_dissimilarities(data.get("dissimilarities", problem.dissimilarity_kind))
@@ -82,7 +82,7 @@ def _learner(problem: Problem, plan: Mapping[str, Any]) -> Check:
     claimed = plan.get("learner", {"rule": LeastSquares.rule})
     own = problem.learner
     if not isinstance(claimed, Mapping):
-        raise InputError("an object with rule is needed", field="learner", value=claimed)
+        raise InputError("expected an object with rule", field="learner", value=claimed)
     said = {name: value for name, value in claimed.items() if name not in ("chosen", "range")}
     if not own.undecided:
         wanted = {"rule": own.rule, **own.training}

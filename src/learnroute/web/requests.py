@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from learnroute.errors import InputError, did_you_mean, shown
+from learnroute.errors import InputError, did_you_mean, printable, shown
 from learnroute.fleet_tables import ROUNDS, SIZES
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.model.fleet import MERGED, MOST, OWN
@@ -63,13 +63,13 @@ def _most(field: str, value: Any, *, least: int, most: int, meaning: str) -> int
 
 def _methods(field: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not value or len(set(map(str, value))) < len(value):
-        raise InputError("a list of different methods is needed", field=field, value=value)
+        raise InputError("expected a list of different methods", field=field, value=value)
     return [as_choice(f"{field}[{k}]", name, known=list(METHODS)) for k, name in enumerate(value)]
 
 
 def _route(field: str, value: Any) -> list[str | int]:
     if not isinstance(value, list) or not all(type(stop) in (str, int) for stop in value):
-        raise InputError("a list of region names is needed", field=field, value=value)
+        raise InputError("expected a list of region names", field=field, value=value)
     if any(isinstance(stop, int) and abs(stop) >= 1 << 62 for stop in value):
         raise InputError("there is no region with so large an index", field=field)
     return value
@@ -77,19 +77,19 @@ def _route(field: str, value: Any) -> list[str | int]:
 
 def _routes(field: str, value: Any) -> list[list[str | int]]:
     if not isinstance(value, list) or not 1 <= len(value) <= MOST:
-        raise InputError(f"a list of 1 to {MOST} routes is needed, one per vehicle", field=field, value=value)
+        raise InputError(f"expected a list of 1 to {MOST} routes, one per vehicle", field=field, value=value)
     return [_route(f"{field}[{k}]", route) for k, route in enumerate(value)]
 
 
 def _models(field: str, value: Any) -> list[int]:
     if not isinstance(value, list) or not all(type(model) is int and 0 <= model < MOST for model in value):
-        raise InputError("a list of numbers of models, from 0, is needed", field=field, value=value)
+        raise InputError("expected a list of numbers of models, from 0", field=field, value=value)
     return value
 
 
 def _sizes(field: str, value: Any) -> list[int]:
     if not isinstance(value, list) or len(set(map(str, value))) < len(value):
-        raise InputError("a list of different numbers is needed", field=field, value=value)
+        raise InputError("expected a list of different numbers", field=field, value=value)
     return [_most(f"{field}[{k}]", one, least=1, most=MOST, meaning="a number") for k, one in enumerate(value)]
 
 
@@ -102,12 +102,12 @@ def _seconds(field: str, value: Any) -> float:
 
 def _files(field: str, value: Any) -> list[Any]:
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_FILES:
-        raise InputError(f"a list of 1 to {MOST_FILES} objects with name and text is needed", field=field, value=value)
+        raise InputError(f"expected a list of 1 to {MOST_FILES} objects with name and text", field=field, value=value)
     names: set[str] = set()
     for i, file in enumerate(value):
         at = f"{field}[{i}]"
         if not isinstance(file, dict) or set(file) != {"name", "text"}:
-            raise InputError("an object with name and text is needed", field=at, value=file)
+            raise InputError("expected an object with name and text", field=at, value=file)
         if not isinstance(file["name"], str) or not isinstance(file["text"], str):
             raise InputError("name and text must be text", field=at, value=file)
         _file_name(f"{at}.name", file["name"])
@@ -123,13 +123,13 @@ def _files(field: str, value: Any) -> list[Any]:
 
 def _learner(field: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InputError("an object with features, samples, … is needed", field=field, value=value)
+        raise InputError("expected an object with features, samples, …", field=field, value=value)
     return value
 
 
 def _ways(field: str, value: Any) -> list[Any]:
     if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
-        raise InputError("a list of ways for each region is needed", field=field, value=value)
+        raise InputError("expected a list of ways for each region", field=field, value=value)
     for i, row in enumerate(value):
         for j, way in enumerate(row):
             if way is not None:
@@ -140,10 +140,11 @@ def _ways(field: str, value: Any) -> list[Any]:
 def _file_name(field: str, name: str) -> None:
     long = len(name.encode(errors="replace")) > 200
     if long or not name.isprintable() or set(name) & set("/\\:") or name[:1] == ".":
-        raise InputError("a plain file name without folders is needed", field=field, value=name)
+        raise InputError("expected a plain file name without folders", field=field, value=name)
     suffix = Path(name).suffix.lower()
     if suffix not in TEXT_READERS:
-        raise InputError(f"unknown format {suffix!r}; known are {', '.join(TEXT_READERS)}", field=field, value=name)
+        kinds = ", ".join(TEXT_READERS)
+        raise Refusal(422, printable(f"{name} is not a problem file; files of these kinds are: {kinds}"), field)
 
 
 class _AsProblem:
@@ -194,7 +195,7 @@ class Request(BaseModel):
         """Return the request that the members of a body make, or refuse."""
         known = ", ".join(cls.model_fields)
         if not isinstance(members, dict):
-            raise Refusal(422, f"body = {shown(members)}: an object with {known} is needed", "body")
+            raise Refusal(422, f"body = {shown(members)}: expected an object with {known}", "body")
         unknown = [name for name in members if name not in cls.model_fields]
         for name in unknown[1:]:  # one is told; a million would take long
             del members[name]
@@ -459,7 +460,7 @@ class ExportRequest(PlanRequest, Routed):
         size, places = len(problem.stops), problem.stop_coordinates
         assert places is not None
         if len(self.ways) != size or any(len(row) != size for row in self.ways):
-            reason = f"{size} rows and columns are needed, one per region, and the last ones for a depot"
+            reason = f"expected {size} rows and columns, one per region, and the last ones for a depot"
             raise InputError(reason, field="ways")
         return problem.changed(streets=KnownWays(self.ways, places))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 from collections.abc import Callable
 
@@ -57,6 +58,13 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
+REMEDIES: dict[int | None, str] = {
+    errno.EADDRNOTAVAIL: "give an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them",
+    errno.EADDRINUSE: "try another port, or --port 0 for any free one",
+    errno.EACCES: "use a port above 1023",
+}
+
+
 def bound(host: str, port: int) -> socket.socket:
     """Return a listening socket, or refuse."""
     try:
@@ -65,7 +73,11 @@ def bound(host: str, port: int) -> socket.socket:
         )[0]
         listener = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError) as error:
-        raise InputError(f"cannot be listened on ({error})", field="--host", found=f"{host}") from None
+        raise InputError(
+            f"cannot listen there ({error}); give an address of this machine, such as 127.0.0.1",
+            field="--host",
+            found=f"{host}",
+        ) from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
@@ -73,9 +85,9 @@ def bound(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listener.close()
         cause = error.strerror if isinstance(error, OSError) else error
-        raise InputError(
-            f"cannot be listened on ({cause}); try another port", field="--host", found=f"{host} --port {port}"
-        ) from None
+        remedy = REMEDIES.get(getattr(error, "errno", None), "try another port")
+        reason = f"cannot listen there ({cause}); {remedy}"
+        raise InputError(reason, field="--host", found=f"{host} --port {port}") from None
     return listener
 
 

@@ -27,7 +27,7 @@ def _positive(field: str, value: float) -> float:
 def _path(value: str) -> str:
     path = value.rstrip("/")
     if path and not re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+", path):
-        raise InputError("a path such as /learnroute is needed", field="root_path", value=value)
+        raise InputError("expected a path such as /learnroute", field="root_path", value=value)
     if path.split("/")[1:2] and path.split("/")[1] in OWN_PATHS:
         raise InputError("the service has this path itself; choose another", field="root_path", value=value)
     return path
@@ -36,7 +36,7 @@ def _path(value: str) -> str:
 def _name(value: str) -> str:
     """Return a public name in lower case, with its port where it has one."""
     if not re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", value):
-        raise InputError("a host name such as plan.example.org is needed", field="allow_host", value=value)
+        raise InputError("expected a host name such as plan.example.org", field="allow_host", value=value)
     return value.lower()
 
 
@@ -45,7 +45,7 @@ def _network(value: str) -> str:
         return str(ipaddress.ip_network(value))
     except ValueError:
         raise InputError(
-            "an address or a network such as 10.0.0.0/8 is needed", field="trust_proxy", value=value
+            "expected an address or a network such as 10.0.0.0/8", field="trust_proxy", value=value
         ) from None
 
 
@@ -129,7 +129,7 @@ class Settings:
         _keep(self, "names", tuple(_name(name) for name in self.names))
         _keep(self, "proxies", tuple(_network(address) for address in self.proxies))
         if self.token is not None and (not self.token.isascii() or not self.token.isprintable() or not self.token):
-            raise InputError("printable ASCII characters are needed, at least one", field="token")
+            raise InputError("expected printable ASCII characters, at least one", field="token")
         if self.token is None and not self.loopback:
             raise InputError(
                 "not a loopback address; give a token that callers must know", field="host", value=self.host

@@ -229,10 +229,12 @@ class Kind:
 
 TASKS: dict[str, Kind] = {
     "plan": Kind(_plan, PlanRequest, answers.Plan, "Choose the route with the least expected loss"),
-    "evaluate": Kind(_evaluate, EvaluateRequest, answers.Plan, "Say what a given route costs"),
+    "evaluate": Kind(_evaluate, EvaluateRequest, answers.Plan, "Evaluate a given route"),
     "compare": Kind(_compare, CompareRequest, answers.Comparison, "Run several methods on one problem"),
     "tradeoff": Kind(_tradeoff, TradeoffRequest, answers.Tradeoff, "Routes from least travel to least error"),
-    "learners": Kind(_learners, LearnersRequest, answers.LearnerTable, "Say which learner is worth it"),
+    "learners": Kind(
+        _learners, LearnersRequest, answers.LearnerTable, "Compare learners: error, travel and total loss"
+    ),
     "visits": Kind(_visits, VisitsRequest, answers.VisitCurve, "The best route for each number of visits"),
     "fleet": Kind(_fleet, FleetRequest, answers.FleetTable, "Compare numbers of vehicles and models"),
     "error_history": Kind(
@@ -254,7 +256,7 @@ def run_task(
     try:
         members = json_files.parse(body.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise Refusal(400, f"byte {error.start} is not UTF-8 text", "body") from None
+        raise Refusal(400, f"not a text file in UTF-8 (byte {error.start})", "body") from None
     except InputError as error:
         raise Refusal(400, str(error), "body") from None
     try:

@@ -45,7 +45,7 @@ KINDS: dict[str, type[Certificate]] = {
 def read_certificate(data: Any, size: int, regions: int | None = None) -> Certificate:
     """Read what `Certificate.to_dict` wrote for so many stops, or refuse; `regions` are those without the depot."""
     if not isinstance(data, Mapping):
-        raise InputError(f"an object with kind {', '.join(KINDS)} is needed", field="certificate", value=data)
+        raise InputError(f"expected an object with kind {', '.join(KINDS)}", field="certificate", value=data)
     chosen = KINDS[as_choice("certificate.kind", data.get("kind"), KINDS)]
     known = {"kind", "bound", *chosen.members}
     for member in data:

@@ -78,10 +78,10 @@ def as_multipliers(field: str, value: Any, length: int) -> FloatArray:
 def as_index_lists(field: str, rows: Any, size: int) -> tuple[tuple[int, ...], ...]:
     """Return lists of 0-based indices below `size`, or refuse."""
     if not isinstance(rows, list):
-        raise InputError("a list of lists is needed", field=field, value=rows)
+        raise InputError("expected a list of lists", field=field, value=rows)
     for v, row in enumerate(rows):
         if not isinstance(row, list) or not all(type(u) is int and 0 <= u < size for u in row):
-            raise InputError(f"a list of 0-based indices below {size} is needed", field=f"{field}[{v}]", value=row)
+            raise InputError(f"expected a list of 0-based indices below {size}", field=f"{field}[{v}]", value=row)
     return tuple(tuple(row) for row in rows)
 
 

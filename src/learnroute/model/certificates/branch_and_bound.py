@@ -102,11 +102,11 @@ class BranchAndBound(Certificate):
         multipliers = as_multipliers("certificate.multipliers", data.get("multipliers"), size + 2)
         rows = data.get("combs", [])
         if not isinstance(rows, list):
-            raise InputError("a list of combs is needed", field="certificate.combs", value=rows)
+            raise InputError("expected a list of combs", field="certificate.combs", value=rows)
         combs = tuple(as_index_lists(f"certificate.combs[{k}]", row, size + 2) for k, row in enumerate(rows))
         nodes = data.get("nodes")
         if not isinstance(nodes, list):
-            raise InputError("a list of nodes is needed", field="certificate.nodes", value=nodes)
+            raise InputError("expected a list of nodes", field="certificate.nodes", value=nodes)
         found = tuple(_node(f"certificate.nodes[{k}]", row, size, len(combs)) for k, row in enumerate(nodes))
         return cls(bound, multipliers, found, combs)
 
@@ -114,7 +114,7 @@ class BranchAndBound(Certificate):
 def _node(field: str, row: Any, size: int, combs: int) -> Node:
     known = ("branch", "multipliers", "combs")
     if not isinstance(row, Mapping) or not set(row) <= set(known):
-        raise InputError(f"an object with {', '.join(known)} is needed", field=field, value=row)
+        raise InputError(f"expected an object with {', '.join(known)}", field=field, value=row)
     branch = row.get("branch", [])
     if (
         not isinstance(branch, list)
@@ -130,12 +130,12 @@ def _node(field: str, row: Any, size: int, combs: int) -> Node:
 
 def _dual_values(field: str, rows: Any, combs: int) -> tuple[tuple[int, float], ...]:
     if not isinstance(rows, list):
-        raise InputError("a list of pairs is needed, a comb and its dual value", field=field, value=rows)
+        raise InputError("expected a list of pairs, a comb and its dual value", field=field, value=rows)
     found = []
     for k, row in enumerate(rows):
         if not isinstance(row, list) or len(row) != 2 or type(row[0]) is not int or not 0 <= row[0] < combs:
             raise InputError(
-                f"a comb below {combs} and its dual value are needed", field=f"{field}[{k}]", value=row
+                f"expected a comb below {combs} and its dual value", field=f"{field}[{k}]", value=row
             )  # fmt: skip
         found.append((row[0], float(as_number(f"{field}[{k}]", row[1], meaning="dual values of combs"))))
     return tuple(found)

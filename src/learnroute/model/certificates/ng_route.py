@@ -58,12 +58,12 @@ class NgRelaxation(NamedTuple):
     def read(cls, field: str, data: Any, size: int) -> NgRelaxation:
         """Read what `to_dict` wrote, or refuse."""
         if not isinstance(data, Mapping):
-            raise InputError("an object with multipliers and ng_sets is needed", field=field, value=data)
+            raise InputError("expected an object with multipliers and ng_sets", field=field, value=data)
         multipliers = as_multipliers(f"{field}.multipliers", data.get("multipliers"), size)
         ng_sets = as_index_lists(f"{field}.ng_sets", data.get("ng_sets"), size)
         if len(ng_sets) != size:
             raise InputError(
-                f"one for each of {size} regions is needed", field=f"{field}.ng_sets", found=f"has {len(ng_sets)} lists"
+                f"expected one for each of {size} regions", field=f"{field}.ng_sets", found=f"has {len(ng_sets)} lists"
             )
         return cls(multipliers, ng_sets, _rows(f"{field}.ng_sets_at", data.get("ng_sets_at", []), size))
 
@@ -73,7 +73,7 @@ def _rows(field: str, data: Any, size: int) -> Rows:
     rows = as_index_lists(field, data, size)
     for k, row in enumerate(rows):
         if len(row) < 2:
-            raise InputError("a position and a region are needed, then others", field=f"{field}[{k}]", value=list(row))
+            raise InputError("expected a position and a region, then others", field=f"{field}[{k}]", value=list(row))
     return rows
 
 
@@ -131,10 +131,10 @@ class NgRoutes(Certificate):
         """Read the relaxations."""
         earlier = data.get("fixing", [])
         if not isinstance(earlier, list):
-            raise InputError("a list of objects is needed", field="certificate.fixing", value=earlier)
+            raise InputError("expected a list of objects", field="certificate.fixing", value=earlier)
         stages = [NgRelaxation.read(f"certificate.fixing[{k}]", stage, size) for k, stage in enumerate(earlier)]
         given = data.get("turns", [])
         if not isinstance(given, list):
-            raise InputError("a list of lists is needed", field="certificate.turns", value=given)
+            raise InputError("expected a list of lists", field="certificate.turns", value=given)
         turns = tuple(_rows(f"certificate.turns[{k}]", rows, size) for k, rows in enumerate(given))
         return cls(bound, (*stages, NgRelaxation.read("certificate", data, size)), turns)

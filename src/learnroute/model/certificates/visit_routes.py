@@ -56,7 +56,7 @@ class VisitRoutes(Certificate):
         multipliers = as_multipliers("certificate.multipliers", data.get("multipliers"), size)
         ng_sets = as_index_lists("certificate.ng_sets", data.get("ng_sets"), size)
         if len(ng_sets) != size:
-            reason = f"one for each of {size} stops is needed"
+            reason = f"expected one for each of {size} stops"
             raise InputError(reason, field="certificate.ng_sets", found=f"has {len(ng_sets)} lists")
         budget = as_number(
             "certificate.budget_multiplier", data.get("budget_multiplier", 0.0), least=0.0,

@@ -48,6 +48,7 @@ class Learner:
         def __init__(self, *shape: Any, **members: Any) -> None: ...
         def __getattr__(self, member: str) -> Any: ...
 
+    hint: ClassVar[str] = ""  # how to give the members of the rule, for messages
     couples: ClassVar[bool] = True  # whether training in one region changes errors by that region's error (q > 0)
 
     def __new__(cls, *shape: Any, **members: Any) -> Self:
@@ -60,20 +61,23 @@ class Learner:
         for name in members:
             if name not in (*SHAPE, "rule", *chosen.members()):
                 owner = next((rule for rule, each in classes.items() if name in each.members()), None)
-                remedy = "leave it out" if owner is None else f"give learner.rule = {owner!r}, or leave it out"
+                remedy = (
+                    "remove it" if owner is None else f"set learner.rule = {owner!r} (--rule {owner}), or remove it"
+                )
                 raise InputError(
-                    f"the rule {rule} has none; {remedy}", field=f"learner.{name}", value=members[name]
+                    f"the rule {rule} has no {name}; {remedy}", field=f"learner.{name}", value=members[name]
                 )  # fmt: skip
         needed = [field.name for field in fields(chosen) if field.default is MISSING]
         for name in needed:
             if members.get(name) is None:
-                raise InputError(f"missing; the rule {rule} needs {' and '.join(needed)}", field=f"learner.{name}")
+                reason = f"missing; the rule {rule} needs {' and '.join(needed)} ({chosen.hint})"
+                raise InputError(reason, field=f"learner.{name}")
         return super().__new__(chosen)  # type: ignore[return-value]
 
     def __post_init__(self) -> None:
         own = type(self).rule
         if self.rule != own:
-            raise InputError(f"the rule of this class is {own}", field="learner.rule", value=self.rule)
+            raise InputError(f"expected {own!r}, the rule of this class", field="learner.rule", value=self.rule)
         self._set(**self._checked_shape())
         self._set(**self._checked_members())
         self.check_shape("learner.samples", self.samples)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from learnroute.errors import InputError
 from learnroute.model.law import Step
@@ -32,11 +32,12 @@ class Calibrated(Learner):
     retention: float = field(kw_only=True)
     coupling: float = field(kw_only=True)
     common_retention: float | None = field(default=None, kw_only=True)
+    hint: ClassVar[str] = "`learnroute calibrate` measures them"
 
     def _checked_shape(self) -> dict[str, Any]:
         for name in ("features", "samples"):
             if getattr(self, name) not in (0, None):
-                reason = "a calibrated learner has none; leave it out"
+                reason = f"a calibrated learner has no {name}; remove them"
                 raise InputError(reason, field=f"learner.{name}", value=getattr(self, name))
         noise = as_number("learner.noise", self.noise, least=-LARGEST_VALUE, meaning="the noise ν")
         return {"features": 0, "samples": 0, "noise": noise}
@@ -76,7 +77,8 @@ class Calibrated(Learner):
 
     def regularized(self, value: float | Sequence[float] | str) -> Learner:
         """Refuse: λ is in what was measured."""
-        raise InputError("a calibrated learner has no λ to choose; calibrate it with another", field="learner.rule")
+        reason = "a calibrated learner has a fixed λ; to compare values of λ, calibrate the learner with each of them"
+        raise InputError(reason, field="learner.rule")
 
     @property
     def training_text(self) -> str:
@@ -102,5 +104,5 @@ class Calibrated(Learner):
 def _share(field: str, given: Any, most: float, limit: str) -> float:
     share = as_number(field, given, least=0.0, meaning="shares")
     if share > most:
-        raise InputError(f"a number from 0 to {limit} is needed", field=field, value=given)
+        raise InputError(f"expected a number from 0 to {limit}", field=field, value=given)
     return share

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from learnroute.errors import InputError
 from learnroute.model.learners.base import Learner
@@ -26,11 +26,12 @@ class Gradient(Learner):
     rule: str = "gradient"
     steps: int = field(kw_only=True)
     rate: float = field(kw_only=True)
+    hint: ClassVar[str] = "--steps and --rate"
 
     def _checked_members(self) -> dict[str, Any]:
         return {
             "steps": as_count("learner.steps", self.steps, meaning="the number of gradient steps"),
-            "rate": as_number("learner.rate", self.rate, meaning="the size of a gradient step"),
+            "rate": as_number("learner.rate", self.rate, meaning="the step size"),
         }
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,12 +33,13 @@ class Proximal(Learner):
 
     rule: str = "proximal"
     regularization: float | tuple[float, ...] | str = field(kw_only=True)
+    hint: ClassVar[str] = "a number, or --regularization auto to choose it with the route"
 
     def _checked_members(self) -> dict[str, Any]:
         name, given = "learner.regularization", self.regularization
         if isinstance(given, str):
             if given not in CHOSEN:
-                reason = 'a number >= 0, a list of them (one for each position), "auto" or "schedule" is needed'
+                reason = 'expected a number >= 0, a list of numbers (one per position), "auto" or "schedule"'
                 raise InputError(reason, field=name, value=given)
             return {}
         if isinstance(given, int | float | np.number):
@@ -59,7 +60,7 @@ class Proximal(Learner):
         given = self.regularization
         if isinstance(given, str):
             raise InputError(
-                "to be chosen; `plan` chooses it together with the route, else give a number",
+                "is chosen by `plan` together with the route; give a number here",
                 field="learner.regularization",
                 value=given,
             )
@@ -75,7 +76,7 @@ class Proximal(Learner):
         given = len(self.regularization) if isinstance(self.regularization, tuple) else positions
         if given < positions or (exactly and given > positions):
             raise InputError(
-                f"{positions} needed, one for each position of the route",
+                f"expected {positions}, one per position of the route",
                 field="learner.regularization",
                 found=f"has {given} entries",
             )

@@ -1,1 +1,1 @@
-"""Orders built from nothing: Algorithm 1, the nearest-neighbour rule, baselines."""
+"""Construction heuristics: Algorithm 1, nearest neighbour, greedy edge, insertion and baselines."""

@@ -1,6 +1,6 @@
-"""The paper's Algorithm 1: Christofides' algorithm (1976) for a path that ends where forgetting costs least.
+"""The paper's Algorithm 1: Christofides' algorithm (1976) for a path that ends at the region with the lowest score.
 
-With a way back, the same for a tour; with a fixed start, Hoogeveen's variant (1991) for a path between two fixed ends.
+With a way back, the same for a tour; with a fixed start, Hoogeveen's variant (1991) for a path with two fixed ends.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from learnroute.solvers.params import DEFAULTS, MatchingParams, SolverParams
 def algorithm1(
     objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
 ) -> Answer:
-    """Return a route that ends at v', the region of least score (or where it must), by the paper's six steps.
+    """Return a route that ends at v', the region with the lowest score or the required last region.
 
-    Deterministic, and the same route however the regions are numbered: ties, for v' too, go by a canonical order. O(T²)
-    besides the matching; from places, in linear memory.
+    Deterministic and independent of how the regions are numbered: ties are broken by a canonical order. O(T²) time
+    besides the matching; linear memory for places.
     """
     if not objective.travel.symmetric:
         i, j = np.argwhere(objective.travel.matrix != objective.travel.matrix.T)[0]
         raise RefusedError(
-            f"algorithm1: travel[{i}, {j}] is not travel[{j}, {i}]; it needs the same cost in both directions; "
+            f"algorithm1: travel[{i}, {j}] differs from travel[{j}, {i}], but Algorithm 1 needs symmetric travel; "
             "use method auto, exact or search"
         )
     size, ends = objective.size, objective.ends
-    last, extra = best_last(objective), size  # v', and v0: the vertex that everyone reaches for nothing
+    last, extra = best_last(objective), size  # v' and v0, the vertex at distance 0 from all others
 
     canonical = canonical_order(objective, last)
     ground = ground_of(objective.travel, params.construction.matrix_regions)
 
-    # 1. A minimum spanning tree, and v0 hung on v'
+    # 1. A minimum spanning tree, plus the edge from v' to v0
     edges = [tuple(edge) for edge in ground.spanning_edges(canonical).tolist()]
-    if ends.first is not None:  # the way from v0 is fixed too: it takes no part in the matching
+    if ends.first is not None:  # the edge from v0 to the first region is fixed too, so v0 has even degree
         edges += [(ends.first, extra), (last, extra)]
     elif not ends.closed:
         edges.append((last, extra))
@@ -48,7 +48,7 @@ def algorithm1(
     vertices = np.append(canonical, extra)
     odd = vertices[np.bincount(np.ravel(edges), minlength=size + 1)[vertices] % 2 == 1]
     pairs, optimal = _matching(ground, odd, size, budget, params.construction.matching)
-    # 3. Both together: a connected multigraph with even degrees
+    # 3. Their union: a connected multigraph with even degrees
     edges += [tuple(pair) for pair in odd[pairs].tolist()]
     # 4. An Eulerian circuit from v0 to v0 that returns through v' (a tour: from v' to v')
     if ends.first is None and ends.closed:
@@ -58,7 +58,7 @@ def algorithm1(
         if circuit[-2] != last:
             circuit.reverse()
         walk = circuit[1:-2]
-    # 5. and 6. Shortcuts that leave v' at the end, where it meets v0, and v0 out
+    # 5. and 6. Shortcuts that keep v' last, next to v0; then v0 is removed
     order = _shortcut(walk, last)
     return Answer(
         np.array(order, dtype=np.int64),
@@ -71,10 +71,10 @@ def algorithm1(
 def _matching(
     ground: Ground, odd: IntArray, size: int, budget: Budget, params: MatchingParams
 ) -> tuple[IntArray, bool]:
-    """Pair the odd vertices, of which the last may be v0; no T x T matrix is made where places are given.
+    """Match the odd vertices, the last of which may be v0; places need no T x T matrix.
 
-    Places that coincide are paired beforehand. That loses nothing: if two of them had other partners, these could be
-    paired with each other for no more.
+    Coincident places are paired first. This is optimal: if two of them had other partners, pairing the partners with
+    each other would cost no more.
     """
     extra = len(odd) > 0 and bool(odd[-1] == size)
     regions = odd[:-1] if extra else odd
@@ -90,7 +90,7 @@ def _matching(
 
 
 def _coincident_pairs(places: FloatArray) -> tuple[IntArray, IntArray]:
-    """Pair places that coincide, as many as there are; return the pairs and the places left, at most one of a kind."""
+    """Pair coincident places; return the pairs and the unpaired places, at most one per location."""
     order = np.lexsort(places.T)
     begins = np.ones(len(order), dtype=bool)
     begins[1:] = np.any(places[order[1:]] != places[order[:-1]], axis=1)
@@ -101,9 +101,9 @@ def _coincident_pairs(places: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def _shortcut(walk: list[int], last: int) -> list[int]:
-    """Keep the first visit of each vertex, and `last` only after all others.
+    """Keep the first visit to each vertex, and `last` only at the end.
 
-    If the matching pairs v0 with v', the walk starts at v' too; that visit is skipped like any other.
+    If the matching pairs v0 with v', the walk also starts at v'; that visit is skipped like any other.
     """
     seen = {last}
     order = []
@@ -115,7 +115,7 @@ def _shortcut(walk: list[int], last: int) -> list[int]:
 
 
 def eulerian_circuit(edges: list[tuple[int, ...]], size: int, start: int) -> list[int]:
-    """Return a closed walk from `start` over each edge of a connected even multigraph once (Hierholzer)."""
+    """Return a closed walk from `start` that uses each edge of a connected even multigraph once (Hierholzer)."""
     around: list[list[tuple[int, int]]] = [[] for _ in range(size)]
     for number, (u, v) in enumerate(edges):
         around[u].append((v, number))

@@ -1,4 +1,4 @@
-"""Orders to compare with: one looks at scores alone, one at nothing. Both respect fixed ends."""
+"""Baselines: an order by scores alone, and a random order. Both respect fixed ends."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from learnroute.solvers.params import DEFAULTS, SolverParams
 def forgetting_only(
     objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
 ) -> Answer:
-    """Return an order of least expected final error, travel ignored (the paper's CL baseline).
+    """Return an order with the lowest expected final error, ignoring travel (the paper's CL baseline).
 
-    Descending scores (e15). Where only the last position counts, that is a random order with the right last region.
+    Scores in decreasing order (e15). If only the last position counts, a random order with the best last region.
     """
     if objective.only_last_counts:
         last = objective.best_last
@@ -26,5 +26,5 @@ def forgetting_only(
 def random_order(
     objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
 ) -> Answer:
-    """Return any order that is allowed, all equally likely."""
+    """Return a permitted order, drawn uniformly at random."""
     return Answer(objective.ends.repair(rng.permutation(objective.size)), "random")

@@ -1,10 +1,10 @@
-"""Regions in an order that does not depend on how they are numbered: ties are then broken alike, whatever the numbers.
+"""A canonical order of the regions, independent of their numbering, to break ties in the same way.
 
-Places are sorted by where they are: by a hash of that, because matching is slower where neighbours follow each other.
-Travel given as a matrix needs colour refinement (Weisfeiler and Leman 1968): two
-regions get different colours if their scores differ, or what it costs to go from them to regions of some colour. Where
-that stops short of telling all regions apart, one of those that look alike is given a colour of its own and the others
-are looked at again, as in canonical labelling of graphs (McKay 1981), without going back.
+Places are sorted by a hash of their coordinates, because matching is slower if neighbours follow each other.
+A travel matrix needs colour refinement (Weisfeiler and Leman 1968): two regions get different colours if their scores
+differ or if their travel costs to the regions of some colour differ. If several regions still share a colour, one of
+them gets a new colour and refinement continues, as in canonical labelling of graphs (McKay 1981) but without
+backtracking.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray, IntArray
 
-MOST_LOOKS = 2 * 10**7  # entries of the matrix to look at; regions not told apart by then keep the order of numbers
+MOST_LOOKS = 2 * 10**7  # matrix entries to read; regions with equal colours after that keep their numbering
 AT_ONCE = 1 << 20  # entries
 ODD = tuple(np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))  # of SplitMix64
 
@@ -24,7 +24,7 @@ Words = NDArray[np.uint64]
 
 
 def best_last(objective: Objective) -> int:
-    """Return the region to end at if only scores count: the paper's v', whatever the numbers of regions that tie."""
+    """Return the best last region by scores alone, the paper's v'; ties do not depend on the numbering."""
     ranks = np.where(objective.ends.may_end(objective.size), objective.ranks, np.inf)
     tied = np.flatnonzero(ranks == ranks.min())
     if len(tied) == 1:
@@ -34,9 +34,9 @@ def best_last(objective: Objective) -> int:
 
 
 def canonical_order(objective: Objective, last: int | None) -> IntArray:
-    """Return the regions in the order of their data, `last` and a fixed first region told from all others.
+    """Return the regions in canonical order; `last` and a fixed first region are distinguished from all others.
 
-    Regions that differ in nothing, or that a limited effort cannot tell apart, are in the order of their numbers.
+    Identical regions, and those that a limited effort cannot distinguish, stay in the order of their numbers.
     """
     size = objective.size
     special = np.zeros(size, dtype=np.int64)
@@ -60,7 +60,7 @@ def canonical_order(objective: Objective, last: int | None) -> IntArray:
         words = np.zeros(size, dtype=np.uint64)
         words[alike] = _words(travel.matrix, alike, colours)
         finer = _dense(words, colours)
-        if finer.max() == colours.max():  # all that looked alike still does: tell one of them apart
+        if finer.max() == colours.max():  # no refinement: give one region a new colour
             one = alike[np.argmin(colours[alike])]
             finer = 2 * finer
             finer[one] -= 1
@@ -69,7 +69,7 @@ def canonical_order(objective: Objective, last: int | None) -> IntArray:
 
 
 def _dense(*keys: FloatArray | IntArray | Words) -> IntArray:
-    """Return the rank of each entry by some keys, the last of them first; entries that agree share theirs."""
+    """Return the dense rank of each entry by several keys, the last key first; equal entries share a rank."""
     order = np.lexsort(keys)
     new = np.zeros(len(order), dtype=bool)
     for key in keys:
@@ -80,7 +80,7 @@ def _dense(*keys: FloatArray | IntArray | Words) -> IntArray:
 
 
 def _words(travel: FloatArray, regions: IntArray, colours: IntArray) -> Words:
-    """Return for each of some regions a word made of what it costs to go to regions of which colour, in any order."""
+    """Return, for each given region, a hash of its travel costs to regions by colour, independent of their order."""
     size = len(travel)
     tint = colours.astype(np.uint64) * ODD[0]
     found = np.empty(len(regions), dtype=np.uint64)
@@ -92,7 +92,7 @@ def _words(travel: FloatArray, regions: IntArray, colours: IntArray) -> Words:
 
 
 def _mixed(words: Words) -> Words:
-    """Return other words, one for each, that look drawn at random (SplitMix64's finalizer)."""
+    """Return SplitMix64's finalizer of each word."""
     words = words ^ (words >> np.uint64(30))
     words *= ODD[1]
     words ^= words >> np.uint64(27)

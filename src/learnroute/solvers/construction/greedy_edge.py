@@ -1,4 +1,4 @@
-"""Greedy edges (Bentley 1992): join the two nearest ends of paths, again and again, until one path is left."""
+"""Greedy edge (Bentley 1992): repeatedly join the two nearest path ends until one path remains."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers.ground import ground_of
 
-FEW = 6  # nearest ends of other paths that each end of a path may be joined to in one round
+FEW = 6  # nearest path ends that are candidates for each path end in one round
 
 
 def greedy_edge_path(objective: Objective) -> IntArray:

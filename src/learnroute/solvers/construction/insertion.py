@@ -9,7 +9,7 @@ from learnroute.model.validation import IntArray
 
 
 def completed(objective: Objective, order: IntArray) -> IntArray:
-    """Return the order with each missing region put where that costs least travel, ends as they must be."""
+    """Insert each missing region where it adds the least travel; fixed ends are respected."""
     missing = np.setdiff1d(np.arange(objective.size), order).tolist()
     found, travel = order.tolist() or missing[:1], objective.travel
     for region in missing[0 if len(order) else 1 :]:

@@ -1,4 +1,4 @@
-"""The nearest-neighbour rule (Rosenkrantz, Stearns and Lewis 1977): always to the nearest region left."""
+"""The nearest-neighbour rule (Rosenkrantz, Stearns and Lewis 1977): always go to the nearest unvisited region."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from learnroute.solvers.params import DEFAULTS, SolverParams
 def nearest_neighbour(
     objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
 ) -> Answer:
-    """Return the best nearest-neighbour path of those from all starts; from a sample of them if there are many."""
+    """Return the best nearest-neighbour path over all starts, or over a sample of them if there are many."""
     size, limits = objective.size, params.construction
     starts = np.arange(size)
     if objective.ends.first is not None:
@@ -37,7 +37,7 @@ def nearest_neighbour(
 
 
 def nearest_neighbour_paths(travel: FloatArray, starts: IntArray) -> IntArray:
-    """Return one path a start, all grown side by side; ties go to the smallest index."""
+    """Return one path per start, all built in parallel; ties go to the smallest index."""
     count, size = len(starts), len(travel)
     rows = np.arange(count)
     visited = np.zeros((count, size), dtype=bool)

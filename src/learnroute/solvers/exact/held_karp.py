@@ -1,7 +1,8 @@
-"""The optimum by dynamic programming over (set of regions still to come, the first of them).
+"""The optimum by dynamic programming over sets of remaining regions and the first region of each set.
 
-Held and Karp 1962, Bellman 1962; with position-weighted scores. Built from the end, because what a score counts is
-decided by the regions that follow: by how many they are (position weights), or by the product of their factors.
+Held and Karp 1962, Bellman 1962, extended to position-weighted scores. It works backwards from the end, because the
+weight of a score depends on the regions that follow: on their number (position weights) or the product of their
+factors.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from learnroute.solvers.params import DEFAULTS, SolverParams
 
 
 def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Answer:
-    """Return an order of least value; if the time runs out before that is proved, a quick one that claims nothing.
+    """Return an optimal order or, if time runs out, a nearest-neighbour order without claims.
 
-    Ties go to the smallest index. Cycles of which all scores count are solved once for each last region.
+    Ties go to the smallest index. If all scores count, cycles are solved once per last region.
     """
     size, limits = objective.size, params.held_karp
     if size > limits.most_regions:

@@ -1,4 +1,4 @@
-"""The best order known while a proof is under way."""
+"""The incumbent of a proof."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from learnroute.solvers.bounds import path_relaxation
 
 
 class Incumbent:
-    """The incumbent of a proof: an order and its value, without the constant of the relaxation that is proved with.
+    """The best known order and its value, without the constant of the relaxation that the proof uses.
 
-    `path` is that relaxation: the objective itself, or one over paths that bounds it from below. `tight` says that an
-    order that is optimal there is optimal here.
+    `path` is this relaxation: the objective itself or a lower bound over paths. `tight`: an order that is optimal for
+    the relaxation is optimal for the objective.
     """
 
     def __init__(self, objective: Linear, order: IntArray) -> None:
@@ -23,16 +23,16 @@ class Incumbent:
 
     @property
     def goal(self) -> float:
-        """What a lower bound has to reach to prove the incumbent optimal."""
+        """The lower bound that proves the incumbent optimal."""
         return self.value - PROOF * abs(self.value + self.path.constant)
 
     def with_constant(self, bound: float) -> float:
-        """Return a bound with the constant of the relaxation, less what rounding did to that."""
+        """Return a bound plus the constant of the relaxation, less the rounding error of the sum."""
         constant = self.path.constant
         return bound + constant - margin(self.path.size + 2, abs(bound) + abs(constant))
 
     def offer(self, order: IntArray | None) -> None:
-        """Take an order that is allowed and better."""
+        """Replace the incumbent by a permitted order with a smaller value."""
         if order is not None and self.objective.ends.allows(order):
             value = self.objective(order) - self.path.constant
             if value < self.value:

@@ -1,17 +1,17 @@
 """Minimum 1-trees with Lagrangian multipliers (Held and Karp 1970, 1971): a bound that scales to thousands of regions.
 
-Add a vertex `home`, joined to every region at what beginning there costs; a vertex `out`, joined to each region v at
-what ending at v costs, the least score part of any order that does included; and an edge between the two that every
-tour takes. An order is a tour: home, first region, …, last region, out, home. A tour is a spanning tree of the regions
-and `home`, and two edges of `out`, in which every vertex has degree 2; without the degrees it is a *1-tree*, and the
-cheapest one is quickly found. One multiplier a vertex, taken off its edges and paid back twice, makes the degrees
-nearly right.
+Two vertices are added. `home` is joined to every region at the cost of starting there. `out` is joined to every region
+v at the cost of ending there plus the lowest score part of any order that ends at v. Every tour uses the edge between
+the two, so an order is a tour: home, first region, …, last region, out, home. A tour is a spanning tree of the regions
+and `home` plus two edges of `out`, in which every vertex has degree 2. Without the condition on degrees it is a
+*1-tree*, and a minimum 1-tree is found quickly. One multiplier per vertex, subtracted from its edges and added back
+twice, moves the degrees towards 2.
 
-Where only the last position counts, the score part is met exactly; with other weights it is bounded by rearrangement.
-Where travel differs by direction, the cheaper direction of each pair is used.
+If only the last position counts, the score part is exact; with other weights it is bounded by rearrangement. For
+asymmetric travel, the cheaper direction of each pair is used.
 
-Vertices are numbered: the regions, `home` = T, `out` = T + 1. `status[i, j]` says of each edge whether it is FREE,
-fixed to 1 (all tours take it) or fixed to 0.
+Vertices are numbered: the regions, `home` = T, `out` = T + 1. `status[i, j]` is FREE, fixed to 1 (all tours use the
+edge) or fixed to 0.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.params import OneTreeParams
 
 StatusArray = NDArray[np.int8]
-ENTRIES_A_CALL = 20_000_000  # of the matrix that subgradient steps read between two looks at the clock
+ENTRIES_A_CALL = 20_000_000  # matrix entries that subgradient steps read per call of the core
 
 
 class Tree(NamedTuple):
-    """A minimum 1-tree: its cost with the multipliers paid back (inf where there is none), and its edges."""
+    """A minimum 1-tree: its cost including the multipliers (inf if there is none) and its edges."""
 
     total: float
     last: int  # the region before `out`
@@ -54,7 +54,7 @@ class Tree(NamedTuple):
         return self.joined[1:].copy()
 
     def margin(self, costs: FloatArray, multipliers: FloatArray) -> float:
-        """Return more than rounding can do to its total."""
+        """Return an upper bound on the rounding error of its total."""
         if self.total == np.inf:
             return 0.0
         inside = self.joined[1:]
@@ -63,7 +63,7 @@ class Tree(NamedTuple):
 
 
 def tour_graph(objective: Linear) -> FloatArray:
-    """Return the costs of the edges between regions, `home` and `out`; inf where an order cannot begin or end."""
+    """Return the costs of the edges between regions, `home` and `out`; inf where an order cannot start or end."""
     size = objective.size
     costs = np.full((size + 2, size + 2), np.inf)
     costs[:size, :size] = np.minimum(objective.travel.matrix, objective.travel.matrix.T)
@@ -74,7 +74,7 @@ def tour_graph(objective: Linear) -> FloatArray:
 
 
 def all_free(costs: FloatArray) -> StatusArray:
-    """Return the status of edges before anything is known: those of infinite cost are fixed to 0, home-out to 1."""
+    """Return the initial status of all edges: those of infinite cost are fixed to 0, home-out is fixed to 1."""
     status = np.where(np.isfinite(costs), FREE, FIXED_TO_0).astype(np.int8)
     np.fill_diagonal(status, FIXED_TO_0)
     status[-1, -2] = status[-2, -1] = FIXED_TO_1
@@ -82,7 +82,7 @@ def all_free(costs: FloatArray) -> StatusArray:
 
 
 def one_tree_bound(objective: Linear, value: float, budget: Budget, params: OneTreeParams) -> OneTree:
-    """Raise the 1-tree bound by subgradient steps towards `value`, that of a known order."""
+    """Raise the 1-tree bound by subgradient steps towards `value`, the value of a known order."""
     path = path_relaxation(objective).objective
     costs = tour_graph(path)
     status = all_free(costs)
@@ -111,7 +111,7 @@ def _raised(costs: FloatArray, status: StatusArray, target: float, budget: Budge
 def _raised_on_few_edges(
     path: Linear, costs: FloatArray, status: StatusArray, target: float, budget: Budget, params: OneTreeParams
 ) -> FloatArray:
-    """Return the best multipliers of ascents on few edges, each with what a 1-tree of all edges took besides."""
+    """Return the best multipliers of ascents on few edges; after each, missing edges of the full 1-tree are added."""
     sparse = SparseAscent(path, costs, params)
     now = best = np.zeros(len(costs))
     highest, pace = -np.inf, params.sparse_ascent.pace
@@ -127,5 +127,5 @@ def _raised_on_few_edges(
 
 
 def minimum_one_tree(costs: FloatArray, status: StatusArray, multipliers: FloatArray) -> Tree:
-    """Return the cheapest 1-tree at some multipliers, of the edges that are not fixed to 0."""
+    """Return the minimum 1-tree for the given multipliers, using edges that are not fixed to 0."""
     return Tree(*_core.minimum_one_tree(costs, status, multipliers))

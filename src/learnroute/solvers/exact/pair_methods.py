@@ -1,4 +1,4 @@
-"""Methods for objectives with pair terms: search on the true value, and the optimum where labels are few enough."""
+"""Methods for objectives with pair terms: search on the true value, and suffix labelling for the optimum."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def search(
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
-    """Return the best order found; a bound gets the rest of the time."""
+    """Return the best order found; the rest of the time is left for a bound."""
     return search_pairs(objective, rng, budget.part(params.search.search_share), params, initial)
 
 
@@ -39,7 +39,7 @@ def search_pairs(
     params: SolverParams,
     initial: IntArray | None = None,
 ) -> Answer:
-    """Return the best order found: first with typical pair terms, then with the true ones as far as regions are few."""
+    """Return the best order found: first with typical pair terms, then, up to a size, with the true ones."""
     size, limits = objective.size, params.pair_search
     if size > limits.most_regions:
         order = iterated_local_search(objective.typical, rng, budget, initial=initial, params=params)
@@ -79,7 +79,7 @@ def _prove(
     most: int,
     initial: IntArray | None,
 ) -> Answer:
-    """Return an order of least value, as far as labels of up to `most` regions can tell; else the best one found."""
+    """Prove the optimum by labelling up to `most` regions; otherwise return the best order found."""
     found = search(objective, rng, budget, params, initial)
     if objective.size > most:
         return found
@@ -108,7 +108,7 @@ def exact(
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
-    """Return an order of least value; refuse where there are too many regions."""
+    """Return an optimal order; problems with too many regions are rejected."""
     most = params.suffix_labelling.most_regions
     if objective.size > most:
         raise RefusedError(
@@ -121,7 +121,7 @@ def exact(
 def forgetting_only(
     objective: Paired, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
 ) -> Answer:
-    """Return an order of least expected final error as far as it is found, travel ignored."""
+    """Return the order with the lowest expected final error found, ignoring travel."""
     if objective.size > params.pair_search.most_regions:
         return baselines.forgetting_only(objective, rng, budget, params)
     found = search_pairs(objective.error_alone(), rng, budget, params)
@@ -129,7 +129,7 @@ def forgetting_only(
 
 
 def _best_of_all(objective: Paired, budget: Budget) -> Optimum:
-    """Return the best of all orders, by looking at each; not proved where rounding hides which one that is."""
+    """Return the best of all orders by enumeration; not proved if rounding hides which order is best."""
     best, low, relative = None, math.inf, margin(16 * objective.size, 1.0)
     everyone = permutations(range(objective.size))
     while some := list(islice(everyone, ORDERS_AT_ONCE)):

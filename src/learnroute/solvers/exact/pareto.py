@@ -1,8 +1,8 @@
 """The Pareto front of travel and score part: bi-objective labelling over sets (after Martins 1984).
 
-An order is built from its end. What a set of regions at the end of an order costs, in travel and in scores, does not
-depend on what comes before it, but for the region that it begins with; so of two ways through the same set from the
-same region, one that is worse in both never matters.
+Orders are built from the end. The travel and the score part of a set of final regions depend on the regions before it
+only through the first region of the set. So of two paths through the same set from the same region, one that is worse
+in both is dominated.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from learnroute.solvers.params import DEFAULTS, SolverParams
 
 
 class Labels(NamedTuple):
-    """The Pareto-optimal ways through one set from one region, least travel first."""
+    """The Pareto-optimal paths through one set from one region, least travel first."""
 
     travel: FloatArray
     scored: FloatArray
     follower: IntArray  # the second region
-    label: IntArray  # the way on from it
+    label: IntArray  # the label of the path from it
 
 
 def pareto_front_orders(objective: Objective, budget: Budget, params: SolverParams = DEFAULTS) -> list[IntArray] | None:
-    """Return one order for each Pareto-optimal pair of travel and score part; None where time or memory ends first.
+    """Return one order per Pareto-optimal pair of travel and score part; None if time or memory runs out.
 
-    Pair terms do not add up along an order, so that all orders are tried; None where regions are too many for that.
+    Pair terms are not additive along an order, so all orders are enumerated; None if there are too many regions.
     """
     size = objective.size
     if isinstance(objective, Paired):
@@ -78,7 +78,7 @@ def _last_regions(objective: Objective) -> dict[tuple[int, int], Labels]:
 def _ways(
     objective: Objective, behind: dict[tuple[int, int], Labels], later: int, v: int, group: tuple[int, ...]
 ) -> Labels | None:
-    """Return the Pareto-optimal ways from v through a set of later regions."""
+    """Return the Pareto-optimal paths from v through a set of later regions."""
     parts = [(u, behind[later, u]) for u in group if (later, u) in behind]
     if not parts:
         return None
@@ -95,9 +95,9 @@ def _ways(
 
 
 def pareto_front(first: FloatArray, second: FloatArray, sizes: FloatArray | float = 0.0) -> IntArray:
-    """Return which pairs no other pair is as good as in both, least first; one of each that are the same.
+    """Return the indices of the Pareto-optimal pairs, smallest first; one of several equal pairs.
 
-    Values may have any sign. Where the second ones are sums whose terms cancel, `sizes` are those of their terms.
+    Values may have any sign. If the second values are sums whose terms cancel, `sizes` are the sizes of their terms.
     """
     rank = np.lexsort((second, first))
     ranked, sizes = second[rank], np.broadcast_to(sizes, second.shape)[rank]
@@ -127,14 +127,14 @@ def _traced(objective: Objective, layers: list[dict[tuple[int, int], Labels]]) -
 
 
 def _best_of_all(objective: Paired) -> list[IntArray]:
-    """Return the Pareto-optimal ones of all orders, by looking at each."""
+    """Return the Pareto-optimal orders by enumerating all orders."""
     orders = np.array([each for each in permutations(range(objective.size)) if objective.ends.allows(each)])
     travel = np.array([math.fsum(objective.legs(order)) for order in orders])
     return [orders[k] for k in pareto_front(travel, objective.pairs.errors_of(orders))]
 
 
 def _best_of(objective: Objective, orders: list[IntArray]) -> list[IntArray]:
-    """Keep the orders that no other one of them beats, least travel first."""
+    """Keep the orders that are not dominated, least travel first."""
     travel = np.array([float(objective.legs(order).sum()) for order in orders])
     scored = np.array([float((objective.weights_of(order) * objective.scores[order]).sum()) for order in orders])
     return [orders[k] for k in pareto_front(travel, scored)]

@@ -30,7 +30,7 @@ from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """The incumbent, the best lower bound that was proved, and why the proof ended without success, if it did."""
+    """The incumbent, the best lower bound proved and, if the proof failed, the cause."""
 
     order: IntArray
     certificate: Certificate
@@ -42,7 +42,7 @@ def prove(objective: Linear, order: IntArray, budget: Budget, params: SolverPara
     """Climb the ladder with an incumbent, as far as `params.proof` and the budget go."""
     best: Certificate = Simple(simple_bound(objective))
     value = objective(order)
-    if value - OPTIMALITY * abs(value) <= best.bound:  # as where all ways cost the same
+    if value - OPTIMALITY * abs(value) <= best.bound:  # for example if all travel costs are equal
         return Proof(order, best, True)
     if budget.exhausted:
         return Proof(order, best, False, _stopped(budget))
@@ -75,9 +75,9 @@ def prove(objective: Linear, order: IntArray, budget: Budget, params: SolverPara
 
 
 def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: SolverParams = DEFAULTS) -> Certificate:
-    """Return the best lower bound that a moment's work gives; `order` is one whose value it should come near to.
+    """Return the best lower bound that a short effort gives; the value of `order` is the target.
 
-    Anytime: when the budget is used up, the best so far is returned.
+    Anytime: when the budget is exhausted, the best bound so far is returned.
     """
     few = params.held_karp.most_regions if isinstance(objective, Linear) else params.held_karp.few_regions
     linear = objective.relaxation
@@ -88,7 +88,7 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
         return Simple(sparse_bound(linear, travel))
     rng = np.random.default_rng(0)
     if size <= few:
-        # a few regions are enumerated whatever the time
+        # very few regions are enumerated even after the time limit
         enough = budget if size > params.held_karp.few_regions else budget.silent().without_limit()
         found = held_karp(linear, rng, enough, params)
         if found.certificate is not None:
@@ -106,7 +106,7 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
 
 
 def branching_alone(objective: Linear, params: ProofParams) -> bool:
-    """Whether branch and cut is all that a proof will try: only the last score counts."""
+    """Whether branch and cut is the only proof method to try: only the last score counts."""
     many = objective.size > params.both_regions
     return many and objective.only_last_counts and branching_applies(objective, params)
 

@@ -1,8 +1,8 @@
-"""The ascent of the 1-tree bound on few edges, for many regions.
+"""Ascent of the 1-tree bound on a sparse graph, for many regions.
 
-Multipliers that are good on the edges of candidate lists are good on all edges, and a minimum 1-tree of so few edges is
-found quickly (Prim's rule with a heap). The bound itself is that of all edges: whoever calls this computes it once more
-from the multipliers. Where a 1-tree of all edges takes some that are missing, they are put in, and the ascent goes on
+Multipliers that are good for the edges of candidate lists are good for all edges, and a minimum 1-tree of a sparse
+graph is found quickly (Prim's algorithm with a heap). The caller recomputes the bound on all edges from the
+multipliers. If the minimum 1-tree of the complete graph uses missing edges, they are added and the ascent continues
 (pricing).
 """
 
@@ -21,7 +21,7 @@ from learnroute.solvers.spanning_tree import minimum_spanning_tree
 
 
 class SparseAscent:
-    """The multipliers of a problem's tour graph (`one_tree.tour_graph`), raised on some of its edges."""
+    """Subgradient ascent on some edges of a problem's tour graph (`one_tree.tour_graph`)."""
 
     def __init__(self, objective: Linear, costs: FloatArray, params: OneTreeParams) -> None:
         size = objective.size
@@ -31,11 +31,11 @@ class SparseAscent:
         begins = np.flatnonzero(np.isfinite(costs[size, :size]))
         begins = begins[np.argsort(costs[size, begins], kind="stable")][: 4 * params.sparse_neighbours]
         source = np.repeat(np.arange(size + 1), [near.shape[1]] * size + [len(begins)])
-        self._edges = np.zeros(0, dtype=np.int64)  # one number each, in both directions, of the regions and `home`
+        self._edges = np.zeros(0, dtype=np.int64)  # edges of the regions and `home`, numbered, in both directions
         self.add(source, np.concatenate([near.ravel(), begins]))
 
     def add(self, one: IntArray, two: IntArray) -> int:
-        """Put in edges; return how many of them were missing, in both directions."""
+        """Add edges; return the number of new ones, in both directions."""
         count, before = len(self._costs) - 1, len(self._edges)
         self._edges = np.unique(np.concatenate([self._edges, one * count + two, two * count + one]))
         source, target = self._edges // count, self._edges % count
@@ -55,7 +55,7 @@ class SparseAscent:
 
 
 def _clustered(objective: Linear, ratio: float) -> bool:
-    """Whether few edges of a minimum spanning tree make up much of it, as those between clusters do."""
+    """Whether a few edges make up much of the minimum spanning tree, as edges between clusters do."""
     tree = minimum_spanning_tree(objective.travel.matrix)
     edges = objective.travel.matrix[tree[:, 0], tree[:, 1]]
     return float(edges.mean()) > ratio * float(np.median(edges))

@@ -1,9 +1,9 @@
-"""Suffix labelling: the optimum of an objective with pair terms, over ends of orders, grown from the last region.
+"""Suffix labelling: the optimum of an objective with pair terms, extending suffixes from the last region backwards.
 
-What a suffix costs depends on the regions before it only through a weighted mean of their dissimilarities. So a label
-keeps, besides its cost, one number for each region that may come before: what the pair terms would gain if that mean
-were the region's. One suffix dominates another of the same regions with the same first one if it costs no more for any
-of them, since it then costs no more for any mean. Labels whose completion bound reaches the incumbent are dropped.
+The cost of a suffix depends on the regions before it only through a weighted mean of their dissimilarities. So a label
+stores, besides its cost, one number per region that may precede it: the gain of the pair terms if the mean were that
+region's. A suffix dominates another one with the same regions and the same first region if it costs no more for each
+of them, since then it costs no more for any mean. Labels whose completion bound reaches the incumbent are dropped.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import SuffixLabellingParams
 
-CANCELLED = "terms cancel: rounding is larger than what a proof allows"
+CANCELLED = "terms cancel, so rounding errors are too large for a proof"
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The best order found, whether it is proved to be the best of all, and if not, why."""
+    """The best order found, whether it is proved optimal and, if not, the cause."""
 
     order: IntArray
     proved: bool
@@ -34,11 +34,11 @@ class Optimum:
 
 @dataclass(eq=False)
 class Labels:
-    """Suffixes of one length: which regions they hold, the first and the last, and what they cost.
+    """Suffixes of one length: their regions, first and last region, and costs.
 
-    `gains[:, j]` is what pair terms gain if the model before is that of region j; the last column is for the first
-    model. `retention` and `second` are the products of p₁ and p₂ over the suffix. `sizes` adds up the sizes of all that
-    costs and gains are made of: what their rounding is relative to.
+    `gains[:, j]` is the gain of the pair terms if the preceding model is that of region j; the last column is for the
+    first model. `retention` and `second` are the products of p₁ and p₂ over the suffix. `sizes` are sums of the
+    absolute values of all terms of costs and gains, which bound their rounding errors.
     """
 
     held: IntArray
@@ -52,15 +52,15 @@ class Labels:
     parents: IntArray
 
     def chosen(self, rows: IntArray | FloatArray) -> Labels:
-        """Return some of the labels."""
+        """Return the labels of the given rows."""
         return Labels(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
     def add(self, travel: FloatArray) -> None:
-        """Add travel to what the suffixes cost."""
+        """Add travel to the costs of the suffixes."""
         self.costs, self.sizes = self.costs + travel, self.sizes + travel
 
     def totals(self, initial: float) -> FloatArray:
-        """Return the values of whole orders; `initial` is the sum of all errors of the first model."""
+        """Return the values of complete orders; `initial` is the sum of all errors of the first model."""
         totals: FloatArray = self.costs - self.gains[:, -1] + self.retention * initial
         return totals
 
@@ -69,7 +69,7 @@ class Labels:
 
 
 def label_suffixes(objective: Paired, order: IntArray, budget: Budget, params: SuffixLabellingParams) -> Optimum:
-    """Return the best order of all, with `order` as the incumbent; it is not proved where time or labels run out."""
+    """Return the optimum, with `order` as the first incumbent; unproved if time or labels run out."""
     search = _Search(objective, order, params)
     labels, levels = search.endings(), []
     size = objective.size
@@ -80,7 +80,7 @@ def label_suffixes(objective: Paired, order: IntArray, budget: Budget, params: S
             return Optimum(order, False, f"labels outgrew the {params.labels:,} allowed")
         labels = grown
         budget.progress("exact", (size - 1 - position) / size)
-        if len(labels) == 0:  # nothing is better than the incumbent
+        if len(labels) == 0:  # the incumbent is optimal
             break
         if budget.exhausted and position:
             return Optimum(order, False, budget.end)
@@ -99,14 +99,14 @@ class _Search:
         self.objective, self.pairs, self.params = objective, objective.pairs, params
         self.size = objective.size
         value = objective(order)
-        self.target = value - PROOF * abs(value)  # what a label must be able to come below
+        self.target = value - PROOF * abs(value)  # completion bounds must be below this
         self.positions = objective.ends.positions(self.size)
         self.tables = self.pairs.updates.tables
         given = self.pairs.dissimilarities
         self.delta = np.column_stack([given.matrix.T, given.initial])  # [k, j]: in k, of what j or the first model is
-        self.alike = self.pairs.same_samples or self.pairs.same_positions  # products follow from the regions held
+        self.alike = self.pairs.same_samples or self.pairs.same_positions  # products depend on the set of regions only
         self.completion = _Completion(objective, self.pairs)
-        self.largest = 0.0  # of the sizes of labels that were compared
+        self.largest = 0.0  # largest `sizes` of compared labels
 
     def endings(self) -> Labels:
         """Return the labels of single regions, at the last position."""
@@ -121,7 +121,7 @@ class _Search:
         return made
 
     def grown(self, labels: Labels, position: int) -> Labels | None:
-        """Return all labels that are one region longer and not dominated; None if they are too many."""
+        """Return all undominated labels with one more region; None if there are too many."""
         found, total = [], 0
         for region in np.flatnonzero(self.positions[position]).tolist():
             rows = np.flatnonzero((labels.held >> region) & 1 == 0)
@@ -147,7 +147,7 @@ class _Search:
         return Labels(**columns)
 
     def _extended(self, labels: Labels, regions: IntArray, position: int) -> Labels:
-        """Put a region before each suffix; travel is added by the caller."""
+        """Prepend a region to each suffix; the caller adds travel."""
         retention, plasticity, coupling, second, noise = (table[position, regions] for table in self.tables)
         rows, count = np.arange(len(labels)), self.pairs.count
         scores = self.pairs.dissimilarities.scores[regions]
@@ -162,7 +162,7 @@ class _Search:
         )  # fmt: skip
 
     def _undominated(self, labels: Labels) -> Labels:
-        """Drop labels that some of the best of the same regions dominate. All have the same first region."""
+        """Drop labels dominated by the best labels with the same regions. All have the same first region."""
         if not self.alike or len(labels) < 2:
             return labels
         for rule in (np.max, np.mean, np.min):
@@ -178,7 +178,7 @@ class _Search:
         return labels
 
     def traced(self, labels: Labels, row: int, levels: list[Labels]) -> IntArray:
-        """Return the order that a label of full length stands for."""
+        """Return the order of a label of full length."""
         order = []
         for each in (labels, *reversed(levels)):
             order.append(int(each.first[row]))
@@ -187,7 +187,7 @@ class _Search:
 
 
 class _Completion:
-    """Lower bounds of what the regions that are left will cost, by the set of those regions."""
+    """Completion bounds: lower bounds on the cost of the remaining regions, by set."""
 
     def __init__(self, objective: Paired, pairs: Pairs) -> None:
         size = objective.size
@@ -202,9 +202,9 @@ class _Completion:
         self.by_score, self.by_pairs = np.argsort(-self.scores), np.argsort(self.largest)
 
     def bounds(self, labels: Labels, position: int) -> FloatArray:
-        """Return, for suffixes that begin at a position, what no order that ends with them is below."""
+        """Return lower bounds on the value of any order that ends with each suffix from the given position."""
         if position == 0:
-            return labels.totals(self.pairs.total)  # those of whole orders: the incumbent is no better than the least
+            return labels.totals(self.pairs.total)  # complete orders
         retention, plasticity, second, noise = (column[:position] for column in self.least)
         coupling, most_second = (column[:position] for column in self.most)
         left = self.everyone & ~labels.held
@@ -230,7 +230,7 @@ def _subset_sums(numbers: FloatArray) -> FloatArray:
 
 
 def _sorted_products(sets: IntArray, ranked: IntArray, numbers: FloatArray, weights: FloatArray) -> FloatArray:
-    """For each set, the sum of its numbers in ranked order, times weights."""
+    """Return, for each set, the weighted sum of its numbers in ranked order."""
     found, rank = np.zeros(len(sets)), np.zeros(len(sets), dtype=np.int64)
     for region in ranked.tolist():
         member = (sets >> region) & 1 == 1

@@ -1,7 +1,7 @@
-"""Candidate lists of the edges that are nearly in a minimum 1-tree: α-nearness (Helsgaun 2000; `cpp/alpha_nearness.h`).
+"""Candidate lists by α-nearness: edges that are nearly in a minimum 1-tree (Helsgaun 2000; `cpp/alpha_nearness.h`).
 
-Lists of the five least α-values hold more edges of shortest tours than twice as many nearest neighbours. They are
-chosen from a sparse graph, in which each vertex is joined to its candidates of another kind.
+Lists of the five lowest α-values contain more edges of shortest tours than twice as many nearest neighbours. They are
+chosen from a sparse graph, in which each vertex is joined to its nearest candidates.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import AlphaParams
 
-WORK_A_CALL = 100_000  # steps times vertices of the ascent between two looks at the budget
+WORK_A_CALL = 100_000  # steps times vertices of the ascent per call of the core
 UNLIMITED = Budget()
 
 
 def edges_between(near: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the edges of all candidate lists in both directions: where each vertex's begin, sources, targets."""
+    """Return the edges of all candidate lists in both directions: offsets per vertex, sources, targets."""
     size = len(near)
     source, target = np.repeat(np.arange(size), near.shape[1]), near.ravel()
     codes = np.sort(np.concatenate([source * size + target, target * size + source]))
@@ -30,10 +30,10 @@ def edges_between(near: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 def alpha_lists(
     start: IntArray, target: IntArray, costs: FloatArray, params: AlphaParams, budget: Budget = UNLIMITED
 ) -> IntArray:
-    """Return for each vertex the others of least α-value; the last one fills up where a vertex has too few edges.
+    """Return, for each vertex, the others with the lowest α-values; short lists are padded with their last entry.
 
-    The edges of vertex v are start[v] … start[v + 1] - 1, each edge once in each direction. The ascent ends with
-    the budget.
+    The edges of vertex v are start[v] … start[v + 1] - 1, each edge once per direction. The ascent ends with the
+    budget.
     """
     size = len(start) - 1
     nearness = AlphaNearness(start, target, costs, params.first_step * float(costs.mean()))

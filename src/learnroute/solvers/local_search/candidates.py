@@ -1,13 +1,13 @@
 """Candidate lists: for each region, the few others that a move may join it to.
 
-The nearest regions alone mislead where regions lie in clusters: no list leads out of a cluster. Among places, a list
-holds the two nearest in each quadrant (Johnson and McGeoch 1997), and the nearest ones. In a matrix it holds
-relative neighbours (Toussaint 1980): near regions that at most one nearer entry is nearer to; for a region at the edge
-of a cluster, some are in other clusters. Where travel differs by direction, there are two lists, the nearest regions to
-go to and to come from.
+Lists of nearest regions fail for clustered regions, because no list leads out of a cluster. For places, a list has the
+two nearest places per quadrant (Johnson and McGeoch 1997), then the nearest ones. For a matrix it has relative
+neighbours (Toussaint 1980): regions to which at most one nearer entry is nearer; for a region at the edge of a
+cluster, some of them are in other clusters. For asymmetric travel there are two lists per region, outgoing and
+incoming.
 
-A search begins with shorter lists that are made of these, by α-nearness, and changes from one kind to the other from
-round to round: the one is better where regions are spread, the other where they are clustered.
+A search starts with shorter lists chosen from these by α-nearness and alternates between both kinds from round to
+round: one is better for spread regions, the other for clustered ones.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from learnroute.solvers.ground import ground_of
 from learnroute.solvers.local_search.alpha_nearness import alpha_lists, edges_between
 from learnroute.solvers.params import KOptParams
 
-Lists = tuple[IntArray, IntArray | None]  # of near regions; by α-nearness, if there are any
+Lists = tuple[IntArray, IntArray | None]  # near regions; by α-nearness, if any
 
 
 def candidates_of(objective: Objective, neighbours: int) -> IntArray:
-    """Return one candidate list per region; two where travel differs by direction, the ways out first."""
+    """Return one candidate list per region; for asymmetric travel two, outgoing first."""
     return ground_of(objective.travel).candidates(neighbours)[0]
 
 
 def both_candidates(objective: Objective, params: KOptParams, budget: Budget) -> Lists:
-    """Return lists of near regions, and lists by α-nearness.
+    """Return lists of near regions and lists by α-nearness.
 
-    There are none of the second kind where travel differs by direction or regions are too many.
+    The latter are None for asymmetric travel or too many regions.
     """
     alpha = params.alpha
     if not objective.travel.symmetric or alpha.work < alpha.fewest_steps * objective.size:

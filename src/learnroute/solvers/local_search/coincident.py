@@ -1,11 +1,11 @@
-"""Coincident regions: those that share a location are visited as one cluster, which makes a smaller problem.
+"""Coincident regions: regions at the same location are visited as one cluster, which gives a smaller problem.
 
-Where more regions coincide than a candidate list has room for, the lists lead nowhere else, and a search among the
-regions is blind. A search among the locations is not. It prices a cluster as if it came last; where scores count
-further back, a search among the regions goes on from there.
+If more regions coincide than a candidate list has entries, the lists lead to no other location and a search over
+regions fails. A search over locations does not. It prices each cluster as if it came last; if earlier scores count
+too, a search over regions continues from its result.
 
-Regions that nearly coincide are clusters too, where there is a gap between two scales: the edges of a minimum spanning
-tree, sorted, are either short or much longer. Then too, a search among the regions goes on.
+Regions that nearly coincide form clusters too, if there is a gap between two scales: the edges of a minimum spanning
+tree are either short or much longer. Again, a search over regions continues from the result.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.ground import ground_of
 from learnroute.solvers.params import ConstructionParams
 
-FEWEST, MOST, MOST_IN_MATRIX = 50, 20_000, 2000  # regions for which it is worth looking for those that nearly coincide
-MEMBERS, LEAST_GROUPS = 8, 4  # in a group on average, at least; groups at least
-GAP = 20.0  # times the longest edge within groups: the least one between them
+FEWEST, MOST, MOST_IN_MATRIX = 50, 20_000, 2000  # regions for which near coincidence is checked
+MEMBERS, LEAST_GROUPS = 8, 4  # least mean size of a group; least number of groups
+GAP = 20.0  # least ratio of the shortest edge between groups to the longest edge within groups
 
 
 class Clusters:
-    """The locations of a problem, and at each its regions, largest score first: so a cluster forgets least.
+    """The locations of a problem and the regions at each, largest score first, which minimises forgetting.
 
-    `objective` is the problem of the locations. `suffice` tells that no order is better than the best one in clusters:
-    the distances are a metric and only the last score counts, so that a region can join others at its location for
-    nothing. `near` tells that the regions of a cluster nearly coincide.
+    `objective` is the problem over locations. `suffice`: no order is better than the best clustered one, because
+    distances are a metric and only the last score counts, so a region can move to others at its location at no cost.
+    `near`: the regions of a cluster nearly coincide.
     """
 
     def __init__(self, objective: Objective, location_of: IntArray, near: bool = False) -> None:
@@ -45,7 +45,7 @@ class Clusters:
         self.objective = Weighted(travel, scores, only_last, 0.0, objective.ends.renumbered(location_of))
 
     def _scores(self, scores: FloatArray, rate: float) -> FloatArray:
-        """Return what each cluster counts at the end of an order, as a multiple of the last weight."""
+        """Return the score of each cluster at the end of an order, as a multiple of the last weight."""
         behind = np.repeat(self._past, self._counts) - 1 - np.arange(len(scores))
         with np.errstate(under="ignore"):
             counted = scores[self._regions] * rate ** behind.astype(np.float64)
@@ -53,7 +53,7 @@ class Clusters:
         return totals
 
     def locations(self, order: IntArray) -> IntArray:
-        """Return the locations in the order of the last visits to them."""
+        """Return the locations in the order of their last visits."""
         found, from_the_end = np.unique(self.location_of[order[::-1]], return_index=True)
         return found[np.argsort(-from_the_end)]
 
@@ -62,7 +62,7 @@ class Clusters:
         return np.concatenate([self._regions[self._past[k] - self._counts[k] : self._past[k]] for k in locations])
 
     def sorted_within(self, order: IntArray) -> IntArray:
-        """Return the order with the same way that takes larger scores first wherever it visits a location again."""
+        """Sort the regions of each location by decreasing score, without changing the path."""
         if self.near:
             return order
         found = np.empty_like(order)
@@ -71,14 +71,14 @@ class Clusters:
 
 
 def clusters_of(objective: Objective) -> Clusters | None:
-    """Return the clusters of a problem with symmetric travel and weights that fall by one rate; None if none coincide.
+    """Return the clusters of a problem with symmetric travel and geometric weights; None if no regions coincide.
 
-    A region whose position is fixed is a location of its own.
+    A region with a fixed position is a separate location.
     """
     location_of = objective.travel.locations
     for region in objective.ends.fixed:
         location_of[region] = location_of.max() + 1
-    kept, location_of = np.unique(location_of, return_inverse=True)  # a fixed region may leave no one behind
+    kept, location_of = np.unique(location_of, return_inverse=True)  # a fixed region may have been alone
     if len(kept) < objective.size:
         return Clusters(objective, location_of)
     near_by = _groups(objective)
@@ -86,7 +86,7 @@ def clusters_of(objective: Objective) -> Clusters | None:
 
 
 def _groups(objective: Objective) -> IntArray | None:
-    """Return the group of each region, where a gap parts the edges of a spanning tree; None where there is none."""
+    """Return the group of each region if the edges of the spanning tree have a gap, else None."""
     size, travel = objective.size, objective.travel
     if not FEWEST <= size <= (MOST if isinstance(travel, Places) else MOST_IN_MATRIX):
         return None
@@ -94,7 +94,7 @@ def _groups(objective: Objective) -> IntArray | None:
     lengths = travel.between(tree[:, 0], tree[:, 1])
     by_length = np.argsort(lengths, kind="stable")
     lengths = lengths[by_length]
-    first, last = size - size // MEMBERS, size - LEAST_GROUPS  # how many edges may be short ones
+    first, last = size - size // MEMBERS, size - LEAST_GROUPS  # bounds on the number of short edges
     wider = lengths[first : last + 1] > GAP * lengths[first - 1 : last]
     if not wider.any():
         return None

@@ -16,6 +16,6 @@ def edge_assembly(search: TourSearch, tours: IntArray, joining: int) -> EdgeAsse
 
 
 def edge_entropies(members: int) -> FloatArray:
-    """Return the entropy of an edge by the number of tours that it is in; more than all are counted like all."""
+    """Return the entropy of an edge by the number of tours that contain it, at most all."""
     shares = np.arange(1, members + 1) / members
     return np.concatenate([[0.0], -shares * np.log(shares), [0.0, 0.0]])

@@ -1,12 +1,12 @@
 """Search for the full objective: by a population of local optima, or by iterated local search.
 
-Where there is time for twenty tours or more, and regions are neither few nor very many, local optima from random orders
-are crossed (`population`). Else iterated local search (Martin, Otto and Felten 1991; Johnson and McGeoch 1997): improve
-an order by k-opt moves until none helps, perturb it, improve again, and keep what is better, or by chance what is
-worse. That goes in rounds: in each, the temperature falls to nothing (simulated annealing of local optima, a large-step
-Markov chain), and then the order is merged with the best one: moves that may add edges of the other only take what is
-better in either (tour merging, Cook and Seymour 2003). With several threads, each goes through a round of its own from
-the best order, and all of their orders are merged; the same seed and number of threads give the same order.
+If time allows twenty tours or more and the number of regions is moderate, local optima from random orders are crossed
+(`population`). Otherwise, iterated local search (Martin, Otto and Felten 1991; Johnson and McGeoch 1997): improve an
+order by k-opt moves to a local optimum, perturb it, improve it again, and accept the result if it is better or, with
+some probability, if it is worse. In each round the temperature falls to zero (simulated annealing of local optima, a
+large-step Markov chain), and then the order is merged with the best one: moves may add only edges of the other order,
+which combines the better parts of both (tour merging, Cook and Seymour 2003). With several threads, each runs its own
+round from the best order, and all orders are merged; the same seed and number of threads give the same order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, PopulationParams, SolverParams
 
-UNLIMITED = 10**12  # perturbations: more than any time limit leaves time for
+UNLIMITED = 10**12  # perturbations, more than any time limit allows
 
 
 def iterated_local_search(
@@ -43,12 +43,12 @@ def iterated_local_search(
     params: SolverParams = DEFAULTS,
     lists: Lists | None = None,
 ) -> IntArray:
-    """Return the best order found from `initial` (or a quick start), then from random orders.
+    """Return the best order found from `initial` or a constructed order, then from random orders.
 
-    Never worse than `initial`, which need not begin and end where it must. `perturbations` are those of one start, None
-    for what is usually enough (`search_effort`), or for as many as there is time for if the budget is to be spent; so
-    are `starts`, but 1 where perturbations are given. `lists` are the candidate lists, if they are known. The same
-    generator state and effort give the same order, unless the budget runs out.
+    Never worse than `initial`, which may violate constraints on the ends. `perturbations` is the number per start; None
+    for the usual effort (`search_effort`) or, with `budget.spend_all`, as many as time allows. `starts` likewise, but 1
+    if `perturbations` is given. `lists` are the candidate lists, if already known. The same generator state and effort
+    give the same order, unless the budget runs out.
     """
     size = objective.size
     if size <= params.search.enumerated:
@@ -102,7 +102,7 @@ def iterated_local_search(
 
 
 def _by_the_clock(budget: Budget) -> Budget:
-    """Return a budget whose progress is the share of its time that is over."""
+    """Return a budget that reports the elapsed share of its time as progress."""
     begun, progress = time.monotonic(), budget.progress
     return replace(
         budget, progress=lambda what, _: progress(what, (time.monotonic() - begun) / (budget.deadline - begun))
@@ -117,9 +117,9 @@ def _searched_ahead(
     params: SolverParams,
     lists: Lists,
 ) -> IntArray:
-    """Return an order to start from, in its better direction: found with the score of the last region alone.
+    """Return a start order, in its better direction, from a search that counts the score of the last region only.
 
-    That search is quicker, and its moves may turn any stretch of a tour.
+    That search is faster, and its moves may reverse any segment of a tour.
     """
     weights = np.zeros(objective.size)
     weights[-1] = objective.weights[-1]
@@ -139,7 +139,7 @@ def _search(
     params: SolverParams,
     lists: Lists,
 ) -> IntArray:
-    """Search from one order: with a population where there is time for one, else by rounds of perturbations."""
+    """Search from one order: with a population if time allows, otherwise by rounds of perturbations."""
     limits = params.search
     near, alpha = lists
     start = objective.ends.repair(_quick_start(objective, rng) if initial is None else initial)
@@ -157,9 +157,9 @@ def _search(
 
 
 def members_for(objective: Objective, perturbations: int, params: PopulationParams) -> int:
-    """Return how many members a population has that takes as long as so many perturbations; 0 for none.
+    """Return the size of a population that takes as long as this many perturbations; 0 for none.
 
-    Where a cycle may be cut anywhere, and scores count, moves alone hardly change where it ends; crossover does.
+    If a cycle may be cut anywhere and scores count, moves rarely change its last region; crossover does.
     """
     size = objective.size
     cut_anywhere = objective.ends.cyclic and not objective.only_last_counts
@@ -180,12 +180,12 @@ def _evolved(
     threads: Threads,
     limits: IteratedLocalSearchParams,
 ) -> tuple[IntArray, bool]:
-    """Make a population, cross and perturb it in turns; return the best order, and whether there was time for one."""
+    """Create a population, cross and perturb it in turns; return the best order and whether time allowed it."""
     objective, params = search.objective, limits.population
     population = Population(search, best, threads, params)
     left, begun = budget.seconds_left, time.monotonic()
     done, enough, idle = 0.0, perturbations / objective.size, 0
-    told = 0.0  # the share of the work that was said to be done
+    told = 0.0  # the share of the work reported as done
     if left is not None and params.fewest * population.least_seconds > left:
         return best, False
     population.create(1 + threads.count, limits.temperature, rng, _telling(budget, 0.0, 0.0))
@@ -214,7 +214,7 @@ def _evolved(
 
 
 def _telling(budget: Budget, begun: float, share: float) -> Budget:
-    """Return the same budget for a part of the work: what has been done before it, and its share."""
+    """Return the same budget for a part of the work, which starts at `begun` and has this share of the progress."""
     return replace(budget, progress=_within(budget.progress, begun, share))
 
 
@@ -227,18 +227,18 @@ def _in_rounds(
     threads: Threads,
     limits: IteratedLocalSearchParams,
 ) -> IntArray:
-    """Perturb and improve, round by round, each from the best order."""
+    """Perturb and improve in rounds, each from the best order."""
     objective = search.objective
     searches = [search, *(search.twin() for _ in range(threads.count - 1))]
     streams = [rng, *rng.spawn(threads.count - 1)]
     length, idle, done = limits.round_length * objective.size, 0, 0
-    kind, gains = 0, np.full(search.kinds, np.inf)  # of candidate lists, and what their last rounds brought
+    kind, gains = 0, np.full(search.kinds, np.inf)  # kind of candidate lists, and the gains of its last rounds
     while done < perturbations and not budget.exhausted:
         count = min(length, -(-(perturbations - done) // threads.count))
         for one in searches:
             one.set_order(best)
             one.use_candidates(kind)
-        hotter = min(1.0 + limits.reheating * idle, limits.hottest)  # after rounds that brought nothing
+        hotter = min(1.0 + limits.reheating * idle, limits.hottest)  # after rounds without gain
         temperature = limits.temperature * hotter if count == length else 0.0  # too few to cool down
         done += _round(searches, streams, count, temperature, threads,
                        _telling(budget, done / perturbations, count * threads.count / perturbations))  # fmt: skip
@@ -252,7 +252,7 @@ def _in_rounds(
         better = best_rotation(objective, better)
         gains[kind] = objective(best) - objective(better)
         idle = 0 if gains[kind] > 0 else idle + 1
-        others = (kind + 1 + np.arange(search.kinds)) % search.kinds  # where two are level, another one's turn
+        others = (kind + 1 + np.arange(search.kinds)) % search.kinds  # of equal kinds, take the next one
         kind = int(others[np.argmax(gains[others])])
         best = better
     return best
@@ -266,7 +266,7 @@ def _round(
     threads: Threads,
     budget: Budget,
 ) -> int:
-    """Go through one round in each thread; return how many perturbations were done."""
+    """Run one round in each thread; return the number of perturbations done."""
 
     def part(k: int, budget: Budget) -> int:
         return searches[k].perturb(streams[k], count, temperature, budget)
@@ -279,7 +279,7 @@ def _within(progress: Progress, begun: float, share: float) -> Progress:
 
 
 def search_effort(objective: Objective, params: SolverParams = DEFAULTS) -> tuple[int, int]:
-    """Return perturbations and starts: usually enough for the optimum up to 100 regions, and worth it beyond."""
+    """Return the usual numbers of perturbations and starts: mostly enough for the optimum up to 100 regions."""
     size, usual = objective.size, params.search
     if size <= usual.several_starts_regions:
         each = usual.few_perturbations if size <= usual.few_regions else usual.perturbations
@@ -292,7 +292,7 @@ def _part_of(progress: Progress, start: int, starts: int) -> Progress:
 
 
 def _quick_start(objective: Objective, rng: np.random.Generator) -> IntArray:
-    """Return an order to start from: greedy edges where travel is symmetric, else a nearest-neighbour path."""
+    """Return a start order: greedy edges for symmetric travel, otherwise a nearest-neighbour path."""
     if objective.travel.symmetric:
         return greedy_edge_path(objective)
     start = int(rng.integers(objective.size))

@@ -1,7 +1,7 @@
-"""A population of tours: local optima from random orders, crossed until none gets better, perturbed, crossed again.
+"""A population of tours: local optima from random orders, crossed until converged, perturbed and crossed again.
 
 A genetic algorithm with local search (a memetic algorithm) around edge assembly crossover (`crossover`). Every tour has
-a random stream of its own, so that the result does not depend on how many threads share the work of making them.
+its own random stream, so the result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Population:
         self.tours = search.tour()[None, :]
         self.values = np.array([search.value(order)])
         self._first = self._first_perturbations(search.far_legs(search.objective.legs(order)) is not None)
-        self._pace = 200.0  # pairs crossed in a second
+        self._pace = 200.0  # pairs crossed per second
 
     def _first_perturbations(self, clustered: bool) -> int:
-        """Return how often a new tour is perturbed: no descent alone gets clusters, or many scores, in order."""
+        """Return the number of perturbations of a new tour; clusters and scores need more than a descent."""
         params, terms = self.params, self.search.terms
         each = params.clustered if clustered else 0.0
         if terms is not None:
@@ -46,12 +46,12 @@ class Population:
 
     @property
     def best(self) -> IntArray:
-        """The best order in it, in the objective's numbers."""
+        """The best order, in the numbering of the objective."""
         self.search.set_tour(self.tours[int(np.argmin(self.values))])
         return self.search.order()
 
     def create(self, members: int, temperature: float, rng: np.random.Generator, budget: Budget) -> None:
-        """Fill it with so many tours, or as many as there is time for."""
+        """Create up to `members` tours, as time allows."""
 
         def make(search: TourSearch, i: int, stream: np.random.Generator, budget: Budget) -> None:
             self._make(search, i, temperature, stream, budget)
@@ -61,13 +61,13 @@ class Population:
     def _make(
         self, search: TourSearch, i: int, temperature: float, stream: np.random.Generator, budget: Budget
     ) -> None:
-        """Make a new tour, a local optimum."""
+        """Return a new tour, a local optimum."""
         params, size = self.params, search.objective.size
         order = stream.permutation(size)
         if size > params.near_regions:
             order = self._start[np.argsort(np.arange(size) + stream.normal(0.0, params.near_positions, size))]
         order = search.objective.ends.repair(order)
-        if search.terms is not None:  # travel alone first: that is quicker
+        if search.terms is not None:  # travel alone first, which is faster
             blind = self._blind[self._searches.index(search)]
             blind.use_candidates(i % search.kinds)
             blind.set_order(order)
@@ -80,7 +80,7 @@ class Population:
             search.perturb(stream, self._first, temperature, budget)
 
     def _better_way(self, order: IntArray) -> IntArray:
-        """Return an order or its reverse, if that is allowed and better; with a tail, where it is best to end."""
+        """Return an order or its reverse, if permitted and better; with a tail, the best rotation."""
         objective = self.search.objective
         back = np.ascontiguousarray(order[::-1])
         if not objective.travel.symmetric or not objective.ends.allows(back):
@@ -92,18 +92,18 @@ class Population:
 
     @property
     def cost(self) -> float:
-        """What making a tour takes, in perturbations a region."""
+        """The cost of creating a tour, in perturbations per region."""
         return self.params.descent + self._first / self.search.objective.size
 
     @property
     def least_seconds(self) -> float:
-        """What perturbing a new tour takes at least."""
+        """The least time for perturbing a new tour."""
         return self._first / self.params.fastest
 
     def perturb(self, temperature: float, renewed: float, rng: np.random.Generator, budget: Budget) -> float:
-        """Perturb and improve all tours but the best; return what that took, in perturbations a region.
+        """Perturb and improve all tours but the best; return the cost, in perturbations per region.
 
-        A share of them is `renewed`: made from nothing.
+        A share of them, `renewed`, is replaced by new tours.
         """
         size, best = self.search.objective.size, int(np.argmin(self.values))
         count = math.ceil(self.params.perturbations * size)
@@ -122,7 +122,7 @@ class Population:
         return sum(self.cost if new[i] else count / size for i in done)
 
     def polish(self, temperature: float, rng: np.random.Generator, budget: Budget) -> float:
-        """Perturb the tail of the best tour, if it has one; return what that took, in perturbations a region."""
+        """Perturb the tail of the best tour, if it has one; return the cost, in perturbations per region."""
         search, best = self.search, int(np.argmin(self.values))
         search.use_candidates(0)
         search.set_tour(self.tours[best])
@@ -144,7 +144,7 @@ class Population:
         rng: np.random.Generator,
         budget: Budget,
     ) -> list[int]:
-        """Do something for each of these members, in all threads; return those that there was time for."""
+        """Run a function for each of these members in all threads; return the members that were done in time."""
         streams = rng.spawn(len(members))
         found: dict[int, tuple[IntArray, float]] = {}
 

@@ -1,4 +1,4 @@
-"""Where to cut a cycle: rotations of an order, priced by where their scores then stand."""
+"""Where to cut a cycle: rotations of an order and their score parts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ ROTATED = 100  # regions up to which all rotations of a cycle are priced with pa
 
 
 def best_rotation(objective: Objective, order: IntArray) -> IntArray:
-    """Where orders are cycles, return the rotation and direction in which scores count least.
+    """Return the rotation and direction of a cycle with the lowest score part.
 
-    With pair terms and many regions, that is the one of typical ones, or the order itself.
+    With pair terms and many regions, the best one by typical pair terms, or the order itself.
     """
     if not objective.ends.cyclic:
         return order
@@ -28,13 +28,13 @@ def best_rotation(objective: Objective, order: IntArray) -> IntArray:
 
 
 def best_cut(objective: Objective, order: IntArray) -> IntArray:
-    """Join the two ends of a path, cut the cycle where that is best, and return the path that this gives."""
+    """Join the ends of a path to a cycle and return the best path that cutting the cycle gives."""
     legs = objective.travel.legs(order, closed=True)
     return np.roll(order, -1 - int(np.argmin(score_parts(objective, order) - legs)))
 
 
 def score_parts(objective: Objective, way: IntArray) -> FloatArray:
-    """Return the score part of a cycle for each place where it may end."""
+    """Return the score part of a cycle for each possible last region."""
     linear = objective.typical
     scores, rate = linear.scores[way], linear.rate
     if isinstance(linear, Factored):

@@ -1,4 +1,4 @@
-"""Several threads that work on parts of one search. The core runs without Python's lock."""
+"""Threads that work on parts of one search; the core releases the GIL."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from learnroute.solvers.contract import Budget
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-AWAKE = 0.1  # seconds between two looks at signals while threads work
+AWAKE = 0.1  # seconds between two checks for signals while threads work
 R = TypeVar("R")
 
 
 class Threads:
-    """So many threads; a context manager. One alone is the caller's own."""
+    """A context manager for a number of threads; a single one is the calling thread."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -32,14 +32,14 @@ class Threads:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let the threads go."""
+        """Shut the threads down."""
         if self._pool is not None:
             self._pool.shutdown()
 
     def run(self, part: Callable[[int, Budget], R], budget: Budget) -> list[R]:
-        """Run part(k, budget) in each thread; the first one tells of progress.
+        """Run part(k, budget) in each thread; the first one reports progress.
 
-        After Ctrl-C, or a failure of one, the budgets of all others are exhausted.
+        After Ctrl-C or a failure in one thread, the budgets of all others are exhausted.
         """
         if self._pool is None:
             return [part(0, budget)]
@@ -50,7 +50,7 @@ class Threads:
         try:
             tasks = [self._pool.submit(part, k, telling.silent() if k else telling) for k in range(self.count)]
             running = set(tasks)
-            while running:  # a wait without end does not notice signals on every system
+            while running:  # an unlimited wait misses signals on some systems
                 finished, running = wait(running, AWAKE, FIRST_EXCEPTION)
                 for each in finished:
                     each.result()

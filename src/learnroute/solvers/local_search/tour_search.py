@@ -14,16 +14,16 @@ from learnroute.solvers.contract import Budget
 from learnroute.solvers.ground import ground_of
 from learnroute.solvers.params import KOptParams
 
-MOST_LOOKS = 10_000  # at each vertex, during one descent: more than moves that gain ever need
+MOST_LOOKS = 10_000  # per vertex and descent, more than improving moves ever need
 
 
 class TourSearch:
-    """A tour, improved by k-opt moves and perturbations in rounds until the caller has had enough.
+    """A tour that k-opt moves and perturbations improve in rounds.
 
-    Every order is a cycle of vertices with symmetric costs (`cpp/layout.h`); `core` holds and changes it. Regions are
-    renumbered along the first order: neighbours on the way are then neighbours in memory. `near` holds the candidate
-    list of each region, in the objective's numbers; where travel differs by direction, `near` of the way out and below
-    it of the way in. `alpha` holds lists by α-nearness, if there are any; they are used first.
+    Every order is a cycle of vertices with symmetric costs (`cpp/layout.h`), held by `core`. Regions are renumbered
+    along the first order, so that neighbours in the tour are neighbours in memory. `near` has the candidate list of
+    each region, in the numbering of the objective; for asymmetric travel, outgoing lists above incoming ones. `alpha`
+    has lists by α-nearness, if any; they are used first.
     """
 
     def __init__(
@@ -61,12 +61,12 @@ class TourSearch:
         distances = self._candidates[-1][0].distances
         typical = float(distances[: size * (1 + self._directed), 0].mean())
         credit, most_worse = params.credit * typical, params.most_worse * typical
-        if typical == 0 and paired:  # travel costs nothing: the error alone counts
+        if typical == 0 and paired:  # travel is free: only the error counts
             credit = most_worse = np.inf
         positive = distances[np.isfinite(distances) & (distances > 0)]
         least = params.least_gain * _median(positive) if len(positive) else 1e-290
         terms = self._score_terms(scores, heaviest, least) if scored else None
-        if terms is not None:  # α-values know of travel alone: they come second, or not at all
+        if terms is not None:  # α-values ignore scores, so they come second or not at all
             self._candidates.reverse()
             if terms.reach > params.alpha.longest_reach * self.vertices:
                 del self._candidates[1:]
@@ -82,50 +82,50 @@ class TourSearch:
         )
         self.core = _core.LocalSearch(self.costs, terms, self.limits, bridges, max(params.journal, 8 * longest))
         self.use_candidates(0)
-        # perturbations and looks in a second: the first guess, low where each may take long
+        # perturbations and moves per second: a first guess, low if each may take long
         self._pace, self._looks = (1e6 / size**2, 1e7 / size**2) if paired else (1000.0, 200_000.0)
         self.set_order(order)
 
     @property
     def terms(self) -> _core.ScoreTerms | None:
-        """What prices the score part of moves; None where travel alone counts."""
+        """The score terms of moves; None if only travel counts."""
         return self.core.terms
 
     def twin(self) -> TourSearch:
-        """Return another search of the same problem, for another thread; the two share what is only read."""
+        """Return another search of the same problem for another thread; read-only data is shared."""
         other = copy(self)
         other.core = copy(self.core)
         return other
 
     def without_scores(self) -> TourSearch:
-        """Return a twin that sees travel alone: its moves may turn any segment."""
+        """Return a twin that ignores scores; its moves may reverse any segment."""
         other = self.twin()
         other.core.drop_scores()
         return other
 
     def _edge_costs(self) -> _core.Costs:
-        """Return what edges cost; few places have a matrix, if it is there already."""
+        """Return the edge costs; for few places from the matrix, if it exists."""
         travel, (begin, finish) = self.objective.travel, self.ends
         ground = ground_of(travel, self.params.matrix_regions if travel.has_matrix else 0)
         return ground.edge_costs(self.names, begin, finish, not self.objective.ends.cyclic)
 
     @property
     def kinds(self) -> int:
-        """How many kinds of candidate lists there are."""
+        """The number of kinds of candidate lists."""
         return len(self._candidates)
 
     @property
     def longest_candidates(self) -> _core.Candidates:
-        """The candidate lists of the kind with most entries."""
+        """The longest candidate lists of all kinds."""
         return max((candidates for candidates, _ in self._candidates), key=lambda candidates: candidates.length)
 
     def use_candidates(self, kind: int) -> None:
-        """Take the candidate lists of one kind."""
+        """Use the candidate lists of one kind."""
         self._kind = kind
         self.core.use_candidates(*self._candidates[kind])
 
     def _endpoint_candidates(self, near: IntArray, goals: FloatArray) -> _core.Candidates:
-        """Renumber candidate lists, and add those of `start` and `end` (endpoint candidates)."""
+        """Renumber candidate lists and add those of `start` and `end` (endpoint candidates)."""
         size, order, number = self.objective.size, self.names, self._number
         if self._directed:
             lists = [size + number[near[size:][order]], number[near[:size][order]]]
@@ -137,7 +137,7 @@ class TourSearch:
         return _core.Candidates(self.costs, np.concatenate(lists))
 
     def _score_terms(self, scores: FloatArray, heaviest: float, least: float) -> _core.ScoreTerms:
-        """Return what prices the score part of moves."""
+        """Return the score terms of moves."""
         objective, rate = self.objective, self.objective.rate
         if isinstance(objective, Paired):
             return self._pair_terms(objective, least)
@@ -165,7 +165,7 @@ class TourSearch:
                                given.scores[order], pairs.total, pairs.count, most, slowest, least, floor)  # fmt: skip
 
     def set_order(self, order: IntArray) -> None:
-        """Start from an order (in the objective's numbers)."""
+        """Start from an order, in the numbering of the objective."""
         stops = self._number[order]
         if self._directed:
             stops = np.column_stack([stops, stops + len(order)]).ravel()
@@ -183,7 +183,7 @@ class TourSearch:
         self._set_spare()
 
     def _set_spare(self) -> None:
-        """Say how much less the score part could be, at most: a bound on what moves can gain."""
+        """Set the most that the score part could still fall: a bound on the gain of moves."""
         objective, terms = self.objective, self.terms
         if isinstance(terms, _core.PairTerms):
             terms.set_spare(max(0.0, terms.error - terms.floor))
@@ -192,11 +192,11 @@ class TourSearch:
             terms.set_spare(max(0.0, now - float(objective.weights @ np.sort(objective.scores)[::-1])))
 
     def order(self) -> IntArray:
-        """Return the current order in the objective's numbers."""
+        """Return the current order in the numbering of the objective."""
         return self.names[self.core.regions]
 
     def value(self, order: IntArray) -> float:
-        """Return the value of an order, its constant left out; of a cycle that may end anywhere, its travel."""
+        """Return the value of an order without its constant; for a cycle that may end anywhere, its travel."""
         objective = self.objective
         if isinstance(objective, Paired):
             return objective(order)
@@ -206,10 +206,10 @@ class TourSearch:
         return float(objective.legs(order).sum()) + float(weighted.sum())
 
     def descend(self, budget: Budget) -> None:
-        """Improve until no move is left that helps, or the budget is exhausted."""
+        """Improve the tour to a local optimum or until the budget is exhausted."""
         self.core.queue_all()
         looks, pace, enough = 0, self._looks, MOST_LOOKS * self.vertices
-        while self.core.queued and looks < enough and not (looks and budget.exhausted):  # at least a moment
+        while self.core.queued and looks < enough and not (looks and budget.exhausted):  # at least one call
             started = time.monotonic()
             most = min(int(max(10, pace * self.params.pause)), enough - looks)
             self.core.descend(most)
@@ -226,10 +226,10 @@ class TourSearch:
         budget: Budget,
         among: IntArray | None = None,
     ) -> int:
-        """Perturb and improve, so many times, while the temperature falls to nothing; return how many were done.
+        """Perturb and improve while the temperature falls to zero; return the number of perturbations done.
 
-        It is in median costs of an edge of the tour, and falls in time for the end of the budget. Perturbations begin
-        `among` these vertices, or anywhere.
+        The temperature is in units of the median edge cost of the tour and reaches zero at the end of the budget.
+        Perturbations start at vertices in `among`, or anywhere.
         """
         params, done = self.params, 0
         vertices = self.vertices
@@ -253,19 +253,19 @@ class TourSearch:
             draws[:, 2] = -np.log1p(-draws[:, 2]) * scale * np.maximum(hot, 0.0)
             if among is not None:
                 draws[:, 0] = (among[(draws[:, 0] * len(among)).astype(np.int64)] + 0.5) / vertices
-            elif vertices > params.sweep_regions:  # sweep along the first order, so that what is needed is in the cache
+            elif vertices > params.sweep_regions:  # sweep along the first order, for cache locality
                 within = draws[:, 0] * params.sweep_width / vertices
                 draws[:, 0] = (within + numbers * (params.sweeps / perturbations)) % 1.0
             started = time.monotonic()
             self.core.perturb(draws, chosen)
-            # some take no time: a few of these say little of the next
+            # some take almost no time, so a few of them predict little
             self._pace = min(2 * self._pace, count / max(time.monotonic() - started, 1e-6))
             done += count
             budget.progress("search", done / perturbations)
         return done
 
     def tail(self, order: IntArray) -> IntArray | None:
-        """Return the vertices that an order ends with, as many as count; None if they are very few, or very many."""
+        """Return the last vertices of an order whose scores count; None if they are very few or very many."""
         if self.terms is None or isinstance(self.objective, Paired):
             return None
         params, weights = self.params, self.objective.weights_of(order)
@@ -276,9 +276,9 @@ class TourSearch:
         return found
 
     def far_legs(self, legs: FloatArray) -> tuple[FloatArray, IntArray] | None:
-        """Return cumulated legs of the current order, and the vertices that they leave.
+        """Return cumulated leg lengths of the current order and the vertices where the legs start.
 
-        None unless few legs make up much of the travel, as those between clusters do.
+        None unless a few legs make up much of the travel, as legs between clusters do.
         """
         params, mean = self.params, float(np.mean(legs))
         if self._directed or not mean > params.far_ratio * _median(legs):
@@ -288,7 +288,7 @@ class TourSearch:
         return np.cumsum(np.append(0.0, legs)), left[: len(legs)]
 
     def _far_cuts(self, sums: FloatArray, left: IntArray, draws: FloatArray) -> IntArray:
-        """Return the vertices behind which to cut: one leg by its length, and three of those around it."""
+        """Return the vertices after which to cut: a leg drawn by length, and three legs near it."""
         most, half = len(left) - 1, self.params.far_bridge // 2
         first = np.minimum(np.searchsorted(sums[1:], draws[:, 0] * sums[-1], side="right"), most)
         low, high = sums[np.maximum(first - half, 0)], sums[np.minimum(first + half, most) + 1]
@@ -298,7 +298,7 @@ class TourSearch:
         return cuts
 
     def merged(self, one: IntArray, two: IntArray, budget: Budget) -> IntArray:
-        """Return what moves make of one order that may add edges of another only (tour merging)."""
+        """Improve one order by moves that may add only edges of another one (tour merging)."""
         self.set_order(two)
         stops = self.tour()
         lists = np.empty((len(stops), 2), dtype=np.int64)
@@ -312,6 +312,6 @@ class TourSearch:
 
 
 def _median(values: FloatArray) -> float:
-    """Return the median. That of NumPy loads masked arrays first, which takes as long as a plan of a few regions."""
+    """Return the median; numpy.median imports masked arrays, which takes as long as planning a few regions."""
     ordered, half = np.sort(values), len(values) // 2
     return float(ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2)

@@ -23,26 +23,26 @@ from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, Plac
 from learnroute.solvers.params import MatchingParams, check_params
 
 DEFAULTS = MatchingParams()
-RESOLUTION_BITS = 48  # weights are told apart to 2^-48 of the largest one
-LIFT = 2.0**600  # what weights are multiplied by first where all are below 2^-600: these may be subnormal
+RESOLUTION_BITS = 48  # weights are rounded to 2^-48 of the largest one
+LIFT = 2.0**600  # factor for weights that are all below 2^-600 and may be subnormal
 
 
 @dataclass(frozen=True, eq=False)
 class Matching:
-    """Pairs that cover every vertex once, and why none are lighter.
+    """A perfect matching and its optimality proof.
 
     Attributes
     ----------
     pairs
         One row (i, j), i < j, for each pair, sorted.
     optimal
-        False where the time ran out: the rest was paired greedily.
+        False if the time ran out; the remaining vertices were paired greedily.
     duals
-        A number for each vertex (its own, without the sets'), and ...
+        The dual value of each vertex.
     sets
-        ... the odd sets with theirs, none negative. Every edge's weight is at least the sum of the numbers of its
-        two ends and of all sets that it leaves, so all numbers together are a lower bound on any perfect matching,
-        which the pairs attain.
+        The odd sets with their dual values >= 0. The weight of every edge is at least the sum of the dual values of
+        its two ends and of all sets that it leaves. So the sum of all dual values is a lower bound on any perfect
+        matching, and the pairs attain it.
     """
 
     pairs: IntArray
@@ -52,7 +52,7 @@ class Matching:
 
     @property
     def bound(self) -> float | None:
-        """Return what the duals prove: no perfect matching is lighter, up to rounding."""
+        """Return the lower bound that the dual values prove, up to rounding."""
         return math.fsum([*self.duals, *(number for _, number in self.sets)]) if self.optimal else None
 
 
@@ -64,38 +64,37 @@ def minimum_matching(
     extra: bool = False,
     params: MatchingParams = DEFAULTS,
 ) -> Matching:
-    """Pair all vertices of a complete graph so that the weights of the pairs add up to as little as possible.
+    """Return a minimum-weight perfect matching of a complete graph.
 
     Parameters
     ----------
     weights
-        k x k symmetric finite matrix, k even; the diagonal is ignored. Not necessarily a metric; may be negative.
+        k x k symmetric finite matrix, k even; the diagonal is ignored. Need not be a metric; may be negative.
     budget
-        Where its time runs out, the vertices still unmatched are paired greedily.
+        If its time runs out, unmatched vertices are paired greedily.
     points
-        Instead of `weights`: one place a vertex, in up to three dimensions. Weights are distances, and memory grows
+        Instead of `weights`: one place per vertex, in up to three dimensions. Weights are distances, and memory grows
         linearly with the number of places.
     extra
         With `points`: one more vertex, numbered last, at distance 0 from all places.
     params
-        What can be tuned; the pairs are as light whatever it is.
+        Tuning parameters; they do not change the weight of the matching.
 
     Returns
     -------
     Matching
-        The pairs, whether they are proved to be lightest, and the dual numbers that prove it.
+        The pairs, whether they are proved optimal, and the dual values.
 
     Raises
     ------
     InputError
-        Where the number of vertices is odd, weights are not symmetric and finite, or both of `weights` and `points` are
+        If the number of vertices is odd, weights are not symmetric and finite, or both `weights` and `points` are
         given.
 
     Notes
     -----
-    Weights are rounded to 1/2^48 of the largest one, about what a float64 sum of them loses anyway, and matched
-    exactly in integers; so there are no tolerances inside. Ties are broken by vertex number: same weights, same
-    pairs.
+    Weights are rounded to 2^-48 of the largest one, about the rounding error of a float64 sum, and matched exactly in
+    integers, without tolerances. Ties are broken by vertex number, so the same weights give the same pairs.
     """
     check_type("params", params, MatchingParams)
     check_params(params)
@@ -120,14 +119,14 @@ def minimum_matching(
 
 
 def _weights(weights: ArrayLike | None) -> FloatArray:
-    """Check weights that were given as a matrix; its columns are brought into the order of its rows."""
+    """Validate a weight matrix; labelled columns are put in the order of its rows."""
     table = align_square("weights", weights)
     size = len(table) if isinstance(table, Sized) else None
     return as_matrix("weights", table, size, size, least=-LARGEST_VALUE, meaning="weights")
 
 
 def _places(points: ArrayLike) -> FloatArray:
-    """Check places that were given as an array."""
+    """Validate an array of places."""
     places = as_matrix("points", points, None, None, least=-LARGEST_VALUE, meaning="coordinates")
     if len(places) and not 1 <= places.shape[1] <= 3:
         raise InputError(f"points has {places.shape[1]} columns: 1, 2 or 3 are needed")
@@ -135,9 +134,9 @@ def _places(points: ArrayLike) -> FloatArray:
 
 
 def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = DEFAULTS) -> Matching:
-    """Match by Edmonds' algorithm on few light edges, adding edges of negative reduced cost until none is left.
+    """Match by Edmonds' algorithm on few light edges, adding edges of negative reduced cost until there are none.
 
-    When no edge of the complete graph has one, the matching is optimal there too.
+    If no edge of the complete graph has negative reduced cost, the matching is optimal for the complete graph.
     """
     size = weights.size
     if not size:
@@ -161,7 +160,7 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
             break
         before, edges = len(edges), np.union1d(edges, missing)
         rounds += 1
-        if len(edges) == before:  # nothing new: rounding, so that nothing is proved
+        if len(edges) == before:  # no new edges: rounding prevents a proof
             missing = None
             break
     duals, lifted = matching.dual_solution()
@@ -174,7 +173,7 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
 
 
 def _first_edges(weights: PairWeights, params: MatchingParams) -> IntArray:
-    """Return candidates in both directions, as sorted numbers i·size + j; a perfect matching is among them."""
+    """Return candidate edges in both directions, sorted, as i·size + j; they contain a perfect matching."""
     size = weights.size
     if size <= params.dense:
         everyone = np.arange(size)
@@ -187,7 +186,7 @@ def _first_edges(weights: PairWeights, params: MatchingParams) -> IntArray:
 def _negative_edges(
     weights: PairWeights, matching: MinimumWeightMatching, scale: float, budget: Budget, params: MatchingParams
 ) -> IntArray | None:
-    """Return edges of negative reduced cost, in both directions; None if the time runs out on the way."""
+    """Return edges of negative reduced cost in both directions; None if the time runs out."""
     size = weights.size
     if size <= params.dense:
         return np.empty(0, dtype=np.int64)
@@ -203,12 +202,12 @@ def _negative_edges(
 
 
 def _scale(largest: float) -> float:
-    """Return the power of two that brings the largest weight near the resolution; exact to multiply by."""
+    """Return the power of two that scales the largest weight to the resolution; multiplying by it is exact."""
     return math.ldexp(1.0, RESOLUTION_BITS - math.frexp(largest)[1]) if largest > 0 else 1.0
 
 
 def _pair_greedily(mate: IntArray, weights: PairWeights) -> None:
-    """Pair the unmatched vertices, each with the nearest one left."""
+    """Pair each unmatched vertex with the nearest unmatched one."""
     left = np.flatnonzero(mate < 0)
     while len(left):
         v, left = left[0], left[1:]

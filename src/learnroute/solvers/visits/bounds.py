@@ -15,7 +15,9 @@ from learnroute.solvers.visits.exact import separable
 from learnroute.solvers.visits.floor import floor_bound
 from learnroute.solvers.visits.ng_routes import ng_route_bound
 
-NO_BOUND = "no lower bound is known for optional visits where errors are coupled and dissimilarities are no distances"
+NO_BOUND = (
+    "no lower bound is known for optional visits with a regularised learner and dissimilarities that are no distances"
+)
 
 
 def visits_bound(

@@ -45,9 +45,9 @@ def refusal(objective: VisitObjective, rng: np.random.Generator, budget: Budget,
     limit = objective.rules.budget
     shortest = find_visits(_travel_alone(objective), rng, budget.sparing(), params)
     if shortest is None or limit == np.inf:
-        return InputError("no route keeps all these rules, as far as was found; require less", field="visits")
+        return InputError("no route found that satisfies all of them; relax one", field="visits")
     least = objective.travel_cost(shortest)
-    reason = f"no route that visits what it must travels so little, as far as was found; give at least {least:.6g}"
+    reason = f"no route through the required regions found within this travel; give at least {least:.6g}"
     return InputError(reason, field="visits.budget", found=f"= {limit:g}")
 
 

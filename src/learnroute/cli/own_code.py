@@ -1,0 +1,45 @@
+"""Errors in a learner of the user's own: the traceback of their code alone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from learnroute.errors import InputError
+
+FRAME = re.compile(r'^ *File "([^"]+)", line \d+.*\n(?: {4}.*\n)*', re.MULTILINE)
+INSTALLED = tuple(str(Path(place).resolve()) for place in (
+    Path(__file__).parents[1], sys.prefix, sys.base_prefix, Path(os.__file__).parent,
+))  # fmt: skip  # folders of learnroute, of packages and of Python
+
+
+class OwnCodeError(click.ClickException):
+    """Code of the user's own failed; the lines of the message are its part of the traceback."""
+
+
+@contextlib.contextmanager
+def own_code(learner: str | None) -> Iterator[None]:
+    """Report what the learner MODULE:FUNCTION raises with the lines of its code, without frames of learnroute."""
+    try:
+        yield
+    except (InputError, click.ClickException, MemoryError):
+        raise
+    except Exception as error:
+        if learner is None or ":" not in learner:
+            raise
+        cause = "".join(traceback.format_exception_only(error)).rstrip()
+        raise OwnCodeError("\n".join([f"--learner {learner!r} failed:", *_own_frames(error), cause])) from None
+
+
+def _own_frames(error: BaseException) -> list[str]:
+    """Return the frames of a traceback that are not in installed packages; also of one in a worker process."""
+    frames = FRAME.finditer("".join(traceback.format_exception(error)))
+    own = [frame for frame in frames if not frame[1].startswith("<")]
+    return [frame[0].rstrip() for frame in own if not str(Path(frame[1]).resolve()).startswith(INSTALLED)]
