@@ -1,4 +1,6 @@
-"""Everything that can be tuned, one named tuple per component; `plan(problem, params=...)` takes them.
+"""Tuning of the solvers, one named tuple per component; `plan(problem, params=...)` takes them.
+
+`SolverParams` lists those that users may set; all others are internal.
 
 The defaults were found by measurement (benchmarks/). None of them touches correctness: whatever they are, values are
 recomputed and bounds hold. What nobody would ever change is a named constant beside its use.
@@ -404,7 +406,23 @@ class RehearsalParams(NamedTuple):
 
 
 class SolverParams(NamedTuple):
-    """All of them; see the class of each. `proof` is what the method `exact` spends."""
+    """Tuning of all solvers, one part per component. `proof` is the effort of the method `exact`.
+
+    These may be set by users; all others are internal and may change in any release:
+
+    - `held_karp.most_regions`: regions up to which dynamic programming over sets is used.
+    - `suffix_labelling.most_regions`, `suffix_labelling.labels`: regions and labels per position up to which proofs are
+      attempted for regularised learners.
+    - `proof.branch_and_cut.most_regions`, `proof.branch_and_cut.nodes`: regions and nodes of branch and cut.
+    - `proof.ng_route.most_regions`, `proof.ng_route.labels`: regions and labels per layer of ng-route proofs.
+    - `bound.most_regions`: regions up to which more than 1-tree bounds are tried.
+    - `search.threads`: threads that make and perturb tours of a population.
+    - `search.starts`, `search.perturbations`: starts, and perturbations per region, with few regions.
+    - `search.many_perturbations`, `search.most_perturbations`: perturbations per region with many, and at most.
+    - `search.population.members`: tours in a population.
+    - `visit_search.iterations`: iterations per region where visits are optional.
+    - `rehearsal.moves`: moves per region of a rehearsal.
+    """
 
     held_karp: HeldKarpParams = HeldKarpParams()
     suffix_labelling: SuffixLabellingParams = SuffixLabellingParams()
