@@ -21,7 +21,7 @@ BUILD = PATH="$(CURDIR)/$(BIN):$$PATH" $(ZIG)
 WERROR := OFF
 EDITABLE = install --no-build-isolation --no-deps --config-settings=cmake.define.LEARNROUTE_WERROR=$(WERROR) --editable .
 
-.PHONY: build demo check test lint lint-cpp sanitize coverage docs dist reproduce benchmark clean
+.PHONY: build demo check test lint lint-cpp sanitize coverage docs dist reproduce benchmark fuzz clean
 
 build: .venv/core
 
@@ -74,6 +74,10 @@ benchmark: .venv/installed
 	$(BIN)/python benchmarks/foundation.py
 	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/load.py
+
+# attacks with new seeds for FUZZ_MINUTES (5); a failure prints the command that repeats it
+fuzz: .venv/installed
+	$(BIN)/python benchmarks/fuzz.py
 
 clean:
 	rm -rf .venv build demo dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,7 +2,8 @@
 
 `python benchmarks/visits.py`. Excess is of what routes change: the value less the error of the mean model, which no
 sequence of visits undercuts. Where learners retain next to nothing, few visits pay, so that some rows require regions.
-`--sizes`, `--learners` and `--maps` choose rows, `--seconds`, `--long` and `--restarts` the effort.
+`--sizes`, `--learners`, `--maps` and `--rows` choose rows, `--seconds`, `--long` and `--restarts` the effort. Seconds
+are of processor time, in one thread.
 """
 
 from __future__ import annotations
@@ -109,11 +110,13 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[200])
     parser.add_argument("--learners", nargs="+", default=list(LEARNERS), choices=list(LEARNERS))
     parser.add_argument("--maps", nargs="+", default=["uniform", "clustered"], choices=["uniform", "clustered"])
+    parser.add_argument("--rows", type=int, nargs="+", default=list(range(len(ROWS))), help="of rates and shares")
     parser.add_argument("--seconds", type=float, default=2.0, help="of the search that is judged")
     parser.add_argument("--long", type=float, default=20.0, help="seconds of each restart that it is compared with")
     parser.add_argument("--restarts", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=1, help="searches that are judged, of which the mean is shown")
     options = parser.parse_args()
+    time.monotonic = time.process_time
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
     proofs()
     print(f"\n| T | map | learner | rate | required | visits | excess after {options.seconds:g} s |")
@@ -121,7 +124,7 @@ def main() -> None:
     for size in options.sizes:
         for learner in options.learners:
             for kind in options.maps:
-                for rate, share in ROWS:
+                for rate, share in (ROWS[row] for row in options.rows):
                     objective = row_of(size, learner, kind == "clustered", rate, share)
                     longer = [best_value(objective, options.long, 100 + seed) for seed in range(options.restarts)]
                     quick = [best_value(objective, options.seconds, seed) for seed in range(options.seeds)]

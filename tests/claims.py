@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -336,6 +337,65 @@ def least_average(means: list[Fraction], apart: list[list[Fraction]]) -> Fractio
             if x > 0 and y > 0 and x + y < 1:
                 best = min(best, average(means, apart, [1 - x - y, x, y]))
     return best
+
+
+def random_visits(seed: int, most: int = 5) -> Problem | None:
+    """Return a random problem of any kind with random rules about its visits; None where the draw is not allowed."""
+    rng = np.random.default_rng([seed, 29])
+    problem = random_problem(seed)
+    if problem is None or problem.size > most:
+        return None
+    names = [str(name) for name in rng.permutation(problem.regions)]
+    fixed = {problem.constraints.start, problem.constraints.end}
+    forbidden = [name for name in names[:1] if rng.random() < 0.3 and name not in fixed and problem.size > 2]
+    required: Any = [name for name in names[1:] if rng.random() < 0.25]
+    repeat = int(rng.choice([1, 1, 2]))
+    at_most = int(rng.integers(1, 5)) if repeat > 1 or rng.random() < 0.4 else None
+    travel = float(problem.travel.max())
+    budget = float(rng.random() * 3 * travel) if rng.random() < 0.3 else None
+    try:
+        return problem.changed(visits=Visits(required, forbidden, repeat, 1, at_most, budget))
+    except InputError:
+        return None
+
+
+def sequences(problem: Problem) -> list[tuple[int, ...]]:
+    """Return all sequences of visits that are allowed, rule by rule."""
+    visits = problem.visits
+    assert visits is not None
+    rules = visits.compile(problem.regions)
+    may, must = np.flatnonzero(rules.allowed).tolist(), set(np.flatnonzero(rules.required).tolist())
+    start, end, found = problem.constraints.start, problem.constraints.end, []
+    for many in range(1, rules.at_most + 1):
+        for order in itertools.product(may, repeat=many):
+            names = [problem.regions[i] for i in order]
+            if max(map(order.count, order)) > rules.repeat or not must <= set(order):
+                continue
+            if start not in (None, names[0]) or end not in (None, names[-1]):
+                continue
+            if math.isinf(rules.budget) or travel_of(problem, order) <= Fraction(rules.budget) * Fraction(1 + 1e-12):
+                found.append(order)
+    return found
+
+
+def travel_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
+    stops = [*([problem.size] if problem.depot is not None else []), *visits]
+    stops += stops[:1] if problem.closed else []
+    return sum((Fraction(float(problem.ways.matrix[i, j])) for i, j in itertools.pairwise(stops)), Fraction(0))
+
+
+def loss_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
+    """The law of distances, visit by visit, in exact fractions."""
+    errors = [Fraction(float(e)) for e in problem.initial_errors]
+    delta = [[Fraction(float(x)) for x in problem.dissimilarities_to(k)] for k in range(problem.size)]
+    common = Fraction(0)
+    for t, k in enumerate(visits):
+        p, learnt, q, second, noise = (Fraction(float(table[t, k])) for table in problem.updates.tables)
+        common = second * common - q * errors[k] + noise
+        errors = [p * e + learnt * delta[k][j] for j, e in enumerate(errors)]
+    travel = Fraction(problem.travel_rate) * travel_of(problem, visits)
+    weights = weights_of(problem)
+    return (sum(map(operator.mul, weights, errors), travel)) / problem.size + common
 
 
 def false_claims(exact: Exact, least: Fraction, found: Plan) -> list[str]:

@@ -77,11 +77,8 @@ def total(page: Page) -> float:
 
 
 def route(page: Page) -> list[str]:
-    """Return the names of regions in the order of the numbers on the map; skipped regions have none."""
-    shown = page.eval_on_selector_all(
-        ".region",
-        "nodes => nodes.map(n => ['.number', '.name'].map(part => n.querySelector(part).textContent))",
-    )
+    """Return the names of regions in the order of their visits on the map; skipped regions have none."""
+    shown = page.eval_on_selector_all(".region", "nodes => nodes.map(n => [n.dataset.visits, n.dataset.name])")
     visits = [(int(visit), name) for numbers, name in shown for visit in numbers.split(",") if visit.isdigit()]
     return [name for _, name in sorted(visits)]
 

@@ -16,7 +16,6 @@ import httpx
 
 from learnroute.web.intake import Intake
 from learnroute.web.pool import Pool
-from learnroute.web.protocol import Protocol
 from learnroute.web.server import Server, bound
 from learnroute.web.settings import Settings
 from waiting import GUARD, wait_for
@@ -71,11 +70,6 @@ class Service:
         self._thread.join(GUARD)
         assert not self._thread.is_alive()
         self._listener.close()
-
-    @property
-    def connections(self) -> list[Protocol]:
-        """The connections that are open."""
-        return list(self._server.server_state.connections)  # type: ignore[arg-type]
 
     def advance(self, seconds: float) -> None:
         """Put the clock of the event loop forward; return when whatever is due then has happened."""

@@ -45,7 +45,7 @@ def test_a_curve_over_visits_is_drawn_and_told() -> None:
     assert len(found.points[0].order) == 1
     assert found.within(1.0).travel_cost <= 1
     draw_tradeoff(found, problem)
-    assert "all routes that no other one beats" in str(found.sheet())
+    assert "all Pareto-optimal routes" in str(found.sheet())
     rng = np.random.default_rng(1)
     vectors = rng.standard_normal((12, 3))
     large = small(vectors=vectors, coordinates=rng.random((12, 2)), initial=(vectors**2).sum(axis=1) + 1)

@@ -218,8 +218,8 @@ def test_a_table_is_the_same_for_a_seed_and_comes_in_time() -> None:
 
 def test_dissimilarities_that_no_models_have_are_told() -> None:
     notes = compare_learners(small(dissimilarity=[[0, 1, 9, 9], [1, 0, 1, 9], [9, 1, 0, 1], [9, 9, 1, 0]])).notes
-    assert any("no squared distances" in note for note in notes)
-    assert not any("no squared distances" in note for note in compare_learners(
+    assert any("not squared distances" in note for note in notes)
+    assert not any("not squared distances" in note for note in compare_learners(
         random_problem("vectors", 4, Learner(60, 100, 0.5), 1)).notes)  # fmt: skip
     near = compare_learners(small(initial=[0.1, 0.1, 0.1, 0.1])).notes
     assert any("check the initial dissimilarities" in note for note in near)
@@ -235,7 +235,10 @@ def test_the_order_of_many_regions_with_even_weights_is_found() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (lambda: small(initial=[0, 0, 0, 0]), "initial = 0 for all regions: regularised learners begin with"),
+        (
+            lambda: small(initial=[0, 0, 0, 0]),
+            "initial is missing or 0 for all regions: the untrained model has no error",
+        ),
         (lambda: random_problem("places", 2001, Learner(8, 20), 0), "regions has 2001 entries: learners are compared"),
     ],
 )

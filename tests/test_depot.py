@@ -253,7 +253,7 @@ def test_depots_that_do_not_fit_are_refused_by_name(case: str) -> None:
 
 def test_the_depot_is_no_stop_of_a_route_that_is_given() -> None:
     problem = problem_of("over")
-    with pytest.raises(InputError, match="'Base' is the depot, where routes start by themselves; leave it out"):
+    with pytest.raises(InputError, match="'Base' is the depot, where all routes start; remove it from the route"):
         evaluate(problem, list(plan(problem).stops))
 
 

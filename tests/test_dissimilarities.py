@@ -275,7 +275,7 @@ def test_saves_is_the_same_everywhere(capsys: pytest.CaptureFixture[str], tmp_pa
     write_problem(both, file)
     _, out, _ = call(capsys, "learners", str(file))
     assert "by unbiased estimates of the dissimilarities" in out
-    assert "saves: loss below the first row" in out
+    assert "saved: reduction of the total loss compared with the first row" in out
 
 
 @pytest.mark.parametrize("seed", range(2))

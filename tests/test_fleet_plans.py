@@ -150,7 +150,7 @@ def test_the_table_of_fleets() -> None:
 @pytest.mark.parametrize(
     ("members", "said"),
     [
-        ({"fleet": {"vehicles": 2, "models": 2}}, "fleet.models = 2: several vehicles carry one model each"),
+        ({"fleet": {"vehicles": 2, "models": 2}}, "fleet.models = 2: each vehicle carries one model"),
         ({"fleet": {"vehicles": 0}}, "fleet.vehicles = 0"),
         ({"fleet": {"vehicles": 2, "serve": "all"}}, "fleet.serve = 'all'"),
         ({"fleet": {"vehicles": 2, "limit": -1}}, "fleet.limit = -1"),

@@ -101,7 +101,7 @@ def test_ctrl_c_writes_the_best_route_so_far(
     monkeypatch.setattr(planning, "plan", interrupted)
     code, out, err = call(capsys, "plan", str(tmp_path / "p.json"), "-o", str(tmp_path / "plan.json"))
     assert code == 130
-    assert "interrupted: this is the best route found until then" in err
+    assert "interrupted: this is the best route found so far" in err
     assert "loss" in out
     assert len(json.loads((tmp_path / "plan.json").read_text())["route"]) == 200
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

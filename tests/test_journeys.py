@@ -199,7 +199,7 @@ def test_a_journey_goes_on_from_its_file(tmp_path: Path) -> None:
     whole = Journey(problem, seed=5)
     file = tmp_path / "trip.json"
     Journey(problem, seed=5, file=file)
-    with pytest.raises(InputError, match="exists; resume that journey"):
+    with pytest.raises(InputError, match="exists; omit --begin to continue that journey"):
         Journey(problem, file=file)
     rng = np.random.default_rng(0)
     while whole.next is not None:
@@ -300,7 +300,7 @@ def test_the_command_keeps_a_journey(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert second["errors"][first["next"]] == 0.5
     assert f"next       {second['next']}" in called()
     assert "is visited already" in called("--visited", first["next"], code=2)
-    assert "exists; resume" in called("--begin", str(problem), code=2)
+    assert "exists; omit --begin" in called("--begin", str(problem), code=2)
     seen.write_text("{")
     assert f"{seen}: line 1" in called("--visited", second["next"], "--measured", str(seen), code=2)
 
@@ -432,7 +432,7 @@ def test_what_cannot_be_added_is_said_and_nothing_changes() -> None:
     before = trip.to_dict()
     ways = dict.fromkeys(problem.regions, 1.0)
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"region": "R1"}, "is there already"),
+        ({"region": "R1"}, "exists; give another name"),
         ({"region": "N"}, "travel: missing; travel costs are given"),
         ({"region": "N", "travel": {**ways, "R9": 2.0}}, r"travel\.R9: there is no such region"),
         ({"region": "N", "travel": {"R1": 1.0}}, r"travel\.R2: missing"),
@@ -468,7 +468,7 @@ def test_the_command_adds_a_region(tmp_path: Path, capsys: pytest.CaptureFixture
         assert run(["journey", trip, "--add", str(new)]) == 2
         assert line in capsys.readouterr().err
     assert run(["journey", trip, "--add", str(new), "--drop", "R1"]) == 2
-    assert "one step at a time" in capsys.readouterr().err
+    assert "only one change per call" in capsys.readouterr().err
 
 
 def test_the_command_drops_a_region(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -478,4 +478,4 @@ def test_the_command_drops_a_region(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run(["journey", trip, "--drop", "R3"]) == 0
     assert sorted(Journey.resume(trip).rest) == ["R1", "R2", "R4", "R5"]
     assert run(["journey", trip, "--drop", "R1", "--visited", "R2"]) == 2
-    assert "one step at a time" in capsys.readouterr().err
+    assert "only one change per call" in capsys.readouterr().err

@@ -178,7 +178,7 @@ def test_ceilings_below_zero() -> None:
     least = found.points[-1].error
     assert least < 0
     assert found.below(least * (1 + 1e-12)) == found.points[-1]  # printed, and read again
-    with pytest.raises(InputError, match="no route has so small an error"):
+    with pytest.raises(InputError, match="no route has an error that small"):
         found.below(least * 1.001)
 
 

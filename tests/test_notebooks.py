@@ -334,7 +334,7 @@ def test_a_result_without_its_problem_asks_for_it(tmp_path: Path) -> None:
         found.plot()
     with pytest.raises(InputError, match=r"^problem: has other regions"):
         found.plot(problem=small(regions=["W", "X", "Y", "Z"]))
-    with pytest.raises(InputError, match="a Problem is needed"):
+    with pytest.raises(InputError, match="expected a Problem"):
         found.plot(problem="a.json")  # type: ignore[arg-type]
     found.save(tmp_path / "a.png", problem=problem)
     found.save(tmp_path / "a.json")

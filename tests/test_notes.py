@@ -40,7 +40,7 @@ def test_a_travel_rate_that_decides_everything_is_told(name: str, rate: float) -
         assert "learnroute tradeoff" in note
         assert "\n" not in note
         assert len(note) <= 500
-        even = re.search(r"at ([\de.+-]+), travel would count", note)
+        even = re.search(r"with ([\de.+-]+), travel and the error", note)
         assert even is not None
         suggested = problem.changed(travel_rate=float(even[1]))
         loss = expected_loss(suggested, found.order)
@@ -98,7 +98,7 @@ def test_an_untrained_model_that_counts_as_right_is_told_where_it_matters(
     assert ("untrained" in out) == wanted
     if wanted:
         assert f"{left:.1%} of it is left" in said[0]
-        assert "give initial" in said[0]
+        assert "set initial" in said[0]
         smaller = expected_loss(problem, range(4)).error
         assert smaller < expected_loss(problem.changed(initial=[5, 5, 5, 5]), range(4)).error
 

@@ -59,9 +59,9 @@ def test_evaluate_takes_names_or_indices() -> None:
         (["A", "B", "C"], "route: region 'D' is missing"),
         (["A", "B", "C", "C"], "route: region 'C' is visited 2 times"),
         (["A", "B", "C", "E"], "route: there is no region 'E'; regions are A, B, C, D"),
-        ("ABCD", "route = 'ABCD': a list of region names is needed"),
+        ("ABCD", "route = 'ABCD': expected a list of region names"),
         ([0, 1, 2, 9], "there is no region 9"),
-        ([0.5, 1, 2, 3], "a list of region names is needed"),
+        ([0.5, 1, 2, 3], "expected a list of region names"),
     ],
 )
 def test_what_is_no_route_is_refused(route: Any, message: str) -> None:

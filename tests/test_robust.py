@@ -74,7 +74,9 @@ def test_a_plan_that_hangs_on_one_number() -> None:
 
 def test_without_bounds_it_says_what_is_missing() -> None:
     problem = random_problem("vectors", 5, OVER, 1)
-    with pytest.raises(InputError, match="dissimilarity_low: missing; give lower bounds in the problem, or say within"):
+    with pytest.raises(
+        InputError, match="dissimilarity_low: missing; add lower bounds to the problem, or give the share"
+    ):
         robustness(problem)
     with pytest.raises(InputError, match=r"within = 1\.5: a share above 0"):
         robustness(problem, 1.5)

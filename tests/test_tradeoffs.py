@@ -93,9 +93,9 @@ def test_a_route_is_picked_by_budget_or_ceiling() -> None:
         found.within(float("nan"))
     with pytest.raises(InputError, match="ceiling = nan: not a number"):
         found.below(float("nan"))
-    with pytest.raises(InputError, match=r"budget = 0\.1: no route travels so little; the least is"):
+    with pytest.raises(InputError, match=r"budget = 0\.1: no route is that short; the shortest one travels"):
         found.within(0.1)
-    with pytest.raises(InputError, match="ceiling = 0: no route has so small an error; the least is"):
+    with pytest.raises(InputError, match="ceiling = 0: no route has an error that small; the least error is"):
         found.below(0.0)
 
 
@@ -138,7 +138,7 @@ def test_the_command_prints_picks_and_writes(tmp_path: Path) -> None:
         return result.output
 
     text = run("--budget", "40")
-    assert "all routes that no other one beats" in text
+    assert "all Pareto-optimal routes" in text
     assert "picked     Bergen" in text
     output = run("--json", "--ceiling", "18.7", "-o", str(tmp_path / "curve.csv"), "--plot", str(tmp_path / "c.png"))
     data = json.loads(output[output.index("{") :])

@@ -148,7 +148,9 @@ def test_estimates_choose_lambda_where_there_are_some() -> None:
 
 def test_a_first_model_that_is_right_everywhere_is_refused() -> None:
     for kind in ("auto", "schedule"):
-        with pytest.raises(InputError, match="initial = 0 for all regions: regularised learners begin with"):
+        with pytest.raises(
+            InputError, match="initial is missing or 0 for all regions: the untrained model has no error"
+        ):
             plan(asking(kind, initial=None))
 
 

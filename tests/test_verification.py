@@ -143,7 +143,7 @@ PRUNED = {"kind": "branch-and-bound", "bound": 1.0, "multipliers": [0] * 10, "no
         ({"certificate": {**PRUNED, "nodes": [{"multipliers": 0}]}}, "certificate.nodes[0].multipliers = 0: a list"),
         (
             {"certificate": {**PRUNED, "nodes": [{"multipliers": [0] * 7}]}},
-            "multipliers has 7 entries: 9 needed",
+            "multipliers has 7 entries: expected 9",
         ),
         ({"certificate": {**PRUNED, "nodes": [{"branch": [1]}]}}, "nodes[0].branch = [1]: no or three vertices"),
         ({"certificate": {**PRUNED, "nodes": [{"combs": [[5, 1]]}]}}, "nodes[0].combs[0] = [5, 1]: a comb below 0"),

@@ -92,13 +92,13 @@ def test_sheets_say_what_is_skipped_and_what_each_visit_brings(capsys: pytest.Ca
     assert dict(sheet.lines)["skipped"] == "3 of 5 regions: B, D, E"
     assert dict(sheet.lines)["untrained"] == f"total loss {found.untrained:.6g} without any visit"
     assert sheet.headline.startswith("3 visits to 2 of 5 regions, total loss")
-    assert "total without it" in found._repr_html_()
+    assert "total loss without it" in found._repr_html_()
     once = evaluate(five(visits=None), NAMES)
     assert "total_without" not in once.to_frame()
     assert not {"skipped", "untrained"} & set(dict(once.sheet().lines))
     example = str(Path(__file__).parents[1] / "examples" / "warehouse-robot.json")
     assert run(["plan", example, "--optional"]) == 0
-    assert "total without it" in capsys.readouterr().out
+    assert "total loss without it" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
@@ -215,5 +215,5 @@ def test_following_what_has_few_samples() -> None:
         follow(["A", "B", "A"], {**data, "A": few}, RouteRegressor())
     again = follow(["A", "B", "A"], data, RouteRegressor())
     assert again.tested == ("A", "B")
-    with pytest.raises(InputError, match="pilots visit each tested region once"):
+    with pytest.raises(InputError, match="a pilot route must visit each tested region exactly once"):
         calibrate(transfer(data, RouteRegressor()), [again])

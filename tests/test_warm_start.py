@@ -50,7 +50,7 @@ def test_missing_regions_go_where_they_cost_least_travel() -> None:
 def test_refusals_are_one_line() -> None:
     problem = small()
     for initial, method, told in (
-        (["A", "B"], "algorithm1", "starts from no route"),
+        (["A", "B"], "algorithm1", "cannot start from a route"),
         (["A", "A"], "auto", "twice"),
         ([7], "auto", "region 7"),
         (["Z"], "auto", "no region 'Z'"),

@@ -263,33 +263,33 @@ def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: plan([[0, 1], [1, 0]]), "problem = [[0, 1], [1, 0]]: a Problem is needed"),  # type: ignore[arg-type]
+        (lambda: plan([[0, 1], [1, 0]]), "problem = [[0, 1], [1, 0]]: expected a Problem"),  # type: ignore[arg-type]
         (
             lambda: learnroute.learning.follow(["A", "B"], {"A": batch() * 2, "B": batch() * 2}, Ridge()),
-            "learner = Ridge(): has no partial_fit, which a learner needs here; RouteRegressor, ProximalRegressor and",
+            "learner = Ridge(): has no method partial_fit, which a learner needs; RouteRegressor, ProximalRegressor",
         ),
         (
             lambda: learnroute.learning.follow(["A", "B"], {"A": batch() * 2, "B": batch() * 2}, RouteRegressor),
             "is a class; give a learner, RouteRegressor()",
         ),
         (lambda: problem().changed(travle=[]), "travle: unknown field; did you mean travel?"),
-        (lambda: with_params(search=3), "search = 3: an IteratedLocalSearchParams is needed"),
+        (lambda: with_params(search=3), "search = 3: expected an IteratedLocalSearchParams"),
         (
             lambda: with_params(proof=ProofParams(both_regions=1.5)),  # type: ignore[arg-type]
-            "both_regions = 1.5: a whole number is needed",
+            "both_regions = 1.5: expected a whole number",
         ),
-        (lambda: with_params(proof=ProofParams(one_tree=())), "one_tree = (): an OneTreeParams is needed"),  # type: ignore[arg-type]
+        (lambda: with_params(proof=ProofParams(one_tree=())), "one_tree = (): expected an OneTreeParams"),  # type: ignore[arg-type]
         (lambda: with_params(auto=AutoParams(efforts=((9, ProofParams(both_regions="all")),))), "both_regions = 'all'"),  # type: ignore[arg-type]
-        (lambda: with_params(search=DEFAULTS.search._replace(short=True)), "short = True: a number is needed"),
+        (lambda: with_params(search=DEFAULTS.search._replace(short=True)), "short = True: expected a number"),
         (
             lambda: with_params(search=DEFAULTS.search._replace(k_opt=KOptParams(breadth=3))),  # type: ignore[arg-type]
-            "breadth = 3: a tuple is needed",
+            "breadth = 3: expected a tuple",
         ),
         (
             lambda: learnroute.minimum_matching(1 - np.eye(4), params=MatchingParams(dense="few")),  # type: ignore[arg-type]
-            "dense = 'few': a whole number is needed",
+            "dense = 'few': expected a whole number",
         ),
-        (lambda: learnroute.minimum_matching([[0, 1, 2, 3]] * 3), "weights[0] has 4 entries: 3 needed"),
+        (lambda: learnroute.minimum_matching([[0, 1, 2, 3]] * 3), "weights[0] has 4 entries: expected 3"),
     ],
 )
 def test_what_the_line_says(call: Callable[[], object], message: str) -> None:

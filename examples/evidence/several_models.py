@@ -12,7 +12,7 @@ travel costs nothing.
 Plans go by the unbiased estimates of the dissimilarities, which are not squared distances of any models, or by the
 squared distances nearest to them (classical scaling without negative eigenvalues).
 
-Prints tables; docs/fleets-evidence.md discusses them. About three minutes of processor time.
+Prints tables; docs/appendix/evidence-fleets.md discusses them. About three minutes of processor time.
 """
 
 from __future__ import annotations

@@ -601,40 +601,43 @@ class Rehearsal:
     Trainings of a linear learner on samples that were dealt several times.
     """
 
-    def __init__(self, regions: int, positions: int, draws: int, maps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], root: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], aims: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def __init__(self, batches: int, positions: int, draws: int, maps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], roots: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], aims: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rests: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Arrays are flat, the draw being the last index: maps by position, region, row and column; constants by position, region and row; the first model; and the test error |R·w - z|² + r.
+        Arrays are flat, the draw being the last index: maps by position, batch, row and column; constants by position, batch and row; the first model; and by test the error |R·w - z|² + r.
         """
 
-    def errors(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Return the test error of each draw after a sequence of visits."""
+    def errors(self, batches: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Return the test error of each draw after a sequence of batches."""
 
-    def models(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """Return the models after a sequence of visits, one column per draw."""
+    def models(self, batches: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Return the models after a sequence of batches, one column per draw."""
 
 class RehearsalSearch:
-    """Simulated annealing of a sequence that is priced by rehearsal."""
+    """Simulated annealing of routes that are priced by rehearsal."""
 
-    def __init__(self, rehearsal: Rehearsal, problem: VisitProblem, seed: int) -> None: ...
+    def __init__(self, rehearsal: Rehearsal, problem: FleetProblem, batches_per_region: int, seed: int) -> None:
+        """
+        Batch k·b + v is the one of the visit number v to region k. Where models are averaged, the rehearsal has one test of all regions, else one per region.
+        """
 
-    def start(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Start from a sequence that keeps the rules."""
+    def start(self, regions: Sequence[Sequence[int]], models: Sequence[Sequence[int]]) -> None:
+        """Start from routes that keep the rules."""
 
     def run(self, moves: int, temperature: float) -> None:
         """Look at so many random moves."""
 
     @property
-    def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The best sequence since the start."""
+    def best(self) -> tuple[list[list[int]], list[list[int]]]:
+        """The regions and the models of the best routes since the start."""
 
     @property
     def best_value(self) -> float:
-        """Its value."""
+        """Their value."""
 
     @property
     def typical_loss(self) -> float:
         """
-        The median of what moves of the last run cost that made the sequence worse.
+        The median of what moves of the last run cost that made the routes worse.
         """
 
 class FleetProblem:

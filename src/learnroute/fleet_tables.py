@@ -18,7 +18,7 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import as_choice, as_count
 from learnroute.planner import plan_within
-from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
 from learnroute.tuning import GRID, check_first_model, least_of
 
@@ -280,8 +280,9 @@ def _federated_row(problem: Problem, rounds: int, budget: Budget) -> FleetRow:
     if problem.learner.undecided:
         check_first_model(problem)
         chosen, _ = least_of(
-            lambda table: np.array([federated_error(problem.regularized(one), rounds) for one in table]), GRID, budget
-        )
+            lambda table: np.array([federated_error(problem.regularized(one), rounds) for one in table]), GRID,
+            Rounds(budget),
+        )  # fmt: skip
         problem = problem.regularized(chosen)
     error = federated_error(problem, rounds)
     return FleetRow(0, problem.size, FEDERATED, error, 0.0, 0.0, error, rounds=rounds, regularization=chosen)

@@ -186,15 +186,15 @@ def _step(problem: Problem, samples: int, regularization: FloatArray) -> Step:
 def tune_constant(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False) -> Tuned:
     """Choose one λ and the route; `any_route` as for `tune`."""
     pool: dict[Key, tuple[float, float]] = {}  # by route: its best λ, and the total there
-    rounds = Rounds(budget)
+    rounds, curves = Rounds(budget), Rounds(budget)
     for order in _best_routes(problem, budget) if any_route else []:
-        _add(pool, problem, order, budget)
+        _add(pool, problem, order, curves)
     planned = [] if pool else PLANNED[:: 1 if problem.size <= FEW_REGIONS else 4].tolist()
     for k, one in enumerate(planned):
         if rounds.late:
             break
         with rounds.timed():
-            _add(pool, problem, solve(problem.regularized(one)), budget)
+            _add(pool, problem, solve(problem.regularized(one)), curves)
         budget.progress("regularisation", (k + 1) / len(planned))
     for order in sorted(pool, key=lambda order: pool[order][1])[:3]:
         at = order
@@ -202,33 +202,34 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget, any_route: boo
             if rounds.late:
                 break
             with rounds.timed():
-                better = _add(pool, problem, solve(problem.regularized(pool[at][0])), budget)
+                better = _add(pool, problem, solve(problem.regularized(pool[at][0])), curves)
             if not is_less(pool[better][1], pool[at][1], SETTLED):
                 break
             at = better
     best = min(pool, key=lambda order: pool[order][1])
     value, total = pool[best]
-    if budget.exhausted:
+    if not budget.has(curves.longest * len(FINE) / len(GRID)):
         return Tuned(value, best, total, value, value, rounds.longest)
     losses = error_curve(problem, best, FINE) + _travel(problem, best)
     return Tuned(value, best, total, *flat_range(FINE, losses, value, total), rounds.longest)
 
 
-def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, budget: Budget) -> Key:
+def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, curves: Rounds) -> Key:
     """Put a route into the pool, with the λ that suits it best; return its key."""
     key: Key = order if isinstance(order, FleetRoutes) else tuple(int(i) for i in order)
     if key not in pool:
-        value, error = least_of(lambda table: error_curve(problem, key, table), GRID, budget)
+        value, error = least_of(lambda table: error_curve(problem, key, table), GRID, curves)
         pool[key] = value, error + _travel(problem, key)
     return key
 
 
-def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, budget: Budget) -> tuple[float, float]:
+def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, rounds: Rounds) -> tuple[float, float]:
     """Return where a curve over λ is least, and its value there: by a table that is refined while there is time."""
     for refined in range(4):
-        if refined and budget.exhausted:
+        if refined and rounds.late:
             break
-        errors = curve(table)
+        with rounds.timed():
+            errors = curve(table)
         best = int(np.argmin(errors))
         low, high = table[max(0, best - 1)], table[min(len(table) - 1, best + 1)]
         found = float(table[best]), float(errors[best])

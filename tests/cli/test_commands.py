@@ -288,8 +288,10 @@ def test_mistakes_are_answered_in_the_words_of_the_command_line(
 def test_a_field_of_the_file_is_not_taken_for_an_option(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     data = json.loads(Path(CITY).read_text())
     path = tmp_path / "p.json"
-    path.write_text(json.dumps({**data, "samples": [100, 200]}))
-    assert f"{path}: samples has 2 entries" in call(capsys, "plan", str(path), "--samples", "300")[2]
+    for member, option in (({"title": 5}, ("--title", "A")), ({"visits": {"budget": -1}}, ("--budget", "9"))):
+        path.write_text(json.dumps({**data, **member}))
+        err = call(capsys, "plan", str(path), *option)[2]
+        assert err.startswith(f"learnroute: {path}: {'title = 5' if 'title' in member else 'visits.budget = -1'}")
 
 
 def test_without_arguments_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -69,11 +69,11 @@ def test_every_method_starts_at_the_depot(method: str, back: bool) -> None:
     ("options", "line"),
     [
         (["--depot", "Return"], "depot = 'Return': there is no such region; did you mean Returns?"),
-        (["--depot", "1,2"], "depot = [1.0, 2.0]: travel costs are given"),
-        (["--depot", "Returns", "--start", "Returns"], "constraints.start = 'Returns'"),
-        (["--depot", "Returns", "--start", "Packing"], "constraints.start = 'Packing': routes start at the depot"),
+        (["--depot", "1,2"], "--depot = [1.0, 2.0]: the problem has travel costs"),
+        (["--depot", "Returns", "--start", "Returns"], "--start = 'Returns': the depot is not a learning region"),
+        (["--depot", "Returns", "--start", "Packing"], "--start = 'Packing': routes start at the depot"),
         (["--depot", ""], "depot = ''"),
-        (["--depot", "8.5"], "depot = '8.5': two coordinates X,Y, or the name of a region, are needed"),
+        (["--depot", "8.5"], "--depot = '8.5': expected the name of a region, or two coordinates X,Y"),
     ],
 )
 def test_depots_that_are_none(options: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,7 +105,7 @@ def test_options_replace_the_constraints_of_the_file(tmp_path: Any) -> None:
 
 def test_the_table_tells_ends_and_both_units() -> None:
     text = CliRunner().invoke(commands, ["plan", CITY, "--start", "Returns", "--return", "--travel-rate", "0.5"]).output
-    assert "from Returns and back with travel worth 0.5 a unit" in text
+    assert "from Returns and back with travel rate 0.5" in text
     assert "back to Returns" in text
     assert "in units of travel" in text
 
@@ -113,9 +113,9 @@ def test_the_table_tells_ends_and_both_units() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--start", "Mars"], "constraints.start = 'Mars': there is no such region; regions are"),
-        (["--start", "Packing", "--end", "Packing"], "constraints.end = 'Packing': also the start"),
-        (["--travel-rate", "-1"], "travel_rate = -1.0: the worth of travel must be >= 0"),
+        (["--start", "Mars"], "--start = 'Mars': there is no such region; regions are"),
+        (["--start", "Packing", "--end", "Packing"], "--end = 'Packing': is also the start"),
+        (["--travel-rate", "-1"], "--travel-rate = -1.0: the travel rate must be >= 0"),
     ],
 )
 def test_wrong_ends_are_refused_in_one_line(

@@ -126,7 +126,7 @@ def test_regions_too_long_for_files_are_refused_before_any_is_written(
     code, _, err = call(capsys, "estimate", str(tmp_path / "data.csv"), "--target", "y", "--region", "r",
                         "--rest", str(tmp_path / "rest"))  # fmt: skip
     assert code == 2
-    assert "cannot be a file name; rename it, or leave out --rest" in err
+    assert "is not a valid file name; rename the region, or omit --rest" in err
     assert not (tmp_path / "rest").exists()
 
 

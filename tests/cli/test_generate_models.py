@@ -73,10 +73,10 @@ def test_measured_ones_are_brought_into_order(tsp: Path, capsys: pytest.CaptureF
     [
         (["--travel", "none.tsp"], "none.tsp: no such file"),
         (["--travel", "README.md"], "unknown format '.md'; known here are .tsp"),
-        (["--travel", str(BURMA), "--regions", "5"], "--regions = 5: the file of --travel says how many"),
-        (["--measured", "a.csv"], "--measured: belongs to --travel"),
+        (["--travel", str(BURMA), "--regions", "5"], "--regions = 5: the file of --travel has its own number"),
+        (["--measured", "a.csv"], "--measured: needs --travel"),
         (["--travel", str(BURMA), "--measured", "examples/ratios.toml"], "unknown format '.toml'"),
-        (["--travel", str(BURMA), "--measured", "examples/north-sea.json"], "vectors has 10 rows: 14 needed"),
+        (["--travel", str(BURMA), "--measured", "examples/north-sea.json"], "vectors has 10 rows: expected 14"),
         (["--travel", str(BURMA), "--features", "100"], "features"),
     ],
 )

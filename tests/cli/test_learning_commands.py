@@ -153,7 +153,7 @@ def test_a_failing_region_is_named_and_the_rest_is_written(capsys: pytest.Captur
     assert code == 0
     lines = err.splitlines()
     assert lines[0].startswith("learnroute: region Cape Grey: ")
-    assert lines[0].endswith("column 'height' is missing; there are not a table")
+    assert lines[0].endswith("column 'height' is missing; columns are not a table")
     assert lines[1].startswith("learnroute: region Dunes: missing values (1 in 'wind'; first in sample 3)")
     assert "failed     Dunes: missing values" in out
     assert read_problem(tmp_path / "problem.json").regions == (
@@ -236,7 +236,7 @@ def test_regions_that_cannot_be_files_are_said(capsys: pytest.CaptureFixture[str
     assert call(capsys, *arguments)[0] == 0
     code, _, err = call(capsys, *arguments, "--rest", str(tmp_path / "rest"))
     assert code == 2
-    assert "region 'a/b': cannot be a file name" in err
+    assert "region 'a/b': is not a valid file name" in err
     assert not (tmp_path / "rest").exists()
 
 
@@ -277,7 +277,7 @@ def test_travel_is_taken_from_places_and_columns_are_skipped(
             "--samples", "40", "--problem", str(tmp_path / "p.json")]  # fmt: skip
     assert run(call) == 2
     said = capsys.readouterr().err
-    assert "Anse Noire and 5 more: note = 'calm': a number is needed" in said
+    assert "Anse Noire and 5 more: note = 'calm': expected a number" in said
     assert said.count("calm") == 1
     assert run([*call, "--skip", "note"]) == 0
     problem = read_problem(tmp_path / "p.json")
@@ -288,4 +288,4 @@ def test_travel_is_taken_from_places_and_columns_are_skipped(
     assert problem.given_travel is None  # travel is the distance
     capsys.readouterr()
     assert run(["estimate", str(samples), "--target", "hight"]) == 2
-    assert "Anse Noire and 5 more: column 'hight' is missing; did you mean height?)" in capsys.readouterr().err
+    assert "Anse Noire and 5 more: column 'hight' is missing; did you mean height?" in capsys.readouterr().err

@@ -29,7 +29,7 @@ def test_files_of_another_problem_are_not_replaced(tmp_path: Path) -> None:
     shutil.copytree("examples/burma14", town)
     before = (town / "burma14.regions.json").read_text()
     refused = call("convert", town / "burma14.tsp", town / "burma14.atsp").exception
-    assert "burma14.regions.json: is there already, for another problem" in str(refused)
+    assert "burma14.regions.json: exists and belongs to another problem" in str(refused)
     assert (town / "burma14.regions.json").read_text() == before
     read_problem(town / "burma14.tsp")
 
@@ -41,7 +41,7 @@ def test_files_of_another_problem_are_not_replaced(tmp_path: Path) -> None:
     assert call("convert", WAREHOUSE, tmp_path / "own").exit_code == 0  # the same again
     for name in ("learner.csv", "options.csv", "travel.csv"):
         refused = call("convert", "examples/lakes.geojson", tmp_path / name).exception
-        assert "is something else beside places; give another name" in str(refused)
+        assert "is reserved for another table of a problem; give another name" in str(refused)
         assert not (tmp_path / name).exists()
 
 
@@ -68,7 +68,7 @@ def test_journeys_say_what_no_longer_holds(tmp_path: Path) -> None:
     data = {**json.loads(Path(WAREHOUSE).read_text()), "constraints": {"start": "Receiving", "end": "Dispatch"}}
     problem.write_text(json.dumps(data))
     assert call("journey", file, "--begin", problem).exit_code == 0
-    assert "a journey keeps those that it began with" in str(call("journey", file, "--method", "exact").exception)
+    assert "fixed when the journey starts; give" in str(call("journey", file, "--method", "exact").exception)
     text = call("journey", file, "--visited", "Dispatch").output
     assert "began at Dispatch, not at Receiving" in text
     assert "Dispatch was to be the last region" in text
@@ -167,4 +167,4 @@ def test_samples_by_region_replace_the_learners_own(tmp_path: Path) -> None:
     file.write_text(json.dumps({**data, "learner": {"features": 100, "samples": 100}, "samples": [50] * 8}))
     assert read_problem(file).regime == "over"
     refused = call("plan", file, "--features", "51").exception
-    assert "learner.features = 51 with samples[0] = 50" in str(refused)
+    assert "--features = 51 with samples[0] = 50" in str(refused)

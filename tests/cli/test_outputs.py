@@ -59,7 +59,7 @@ def test_every_picture_is_drawn(capsys: Capture, tmp_path: Path) -> None:
         (["plan", LAKES, "-o", "a.json", "-o", "a.json"], "a.json: is to be written 2 times; give each file once"),
         (["plan", LAKES, "--seed", "1", "--seed", "2"], "--seed is given 2 times; give it once"),
         (["sweep", "x.toml", "-o", "a", "-o", "b"], "--output is given 2 times; give it once"),
-        (["tradeoff", LAKES, "-o", "a.gpx"], "a.gpx: which route? Pick one with --budget or --ceiling"),
+        (["tradeoff", LAKES, "-o", "a.gpx"], "a.gpx: holds one route; pick it with --budget or --ceiling"),
         (["plan", LAKES, "--method", "exat"], "'exat' is unknown; did you mean exact?"),
         (["generate", "--family", "euclid"], "'euclid' is unknown; did you mean euclidean?"),
         (["plan", CITY, "--start", "Harbor"], "did you mean Harbour?"),
@@ -93,8 +93,8 @@ def test_a_plan_of_another_problem_is_not_converted(capsys: Capture, tmp_path: P
     for arguments, message in (
         ([saved, track, "--problem", CITY], "plan.json: route"),
         ([saved, track, "--problem", LAKES, "--noise", "5"], "plan.json: loss.total ="),
-        ([saved, str(tmp_path / "route.gpx")], "to convert one, say what it is a plan of with --problem"),
-        ([saved, str(tmp_path / "p.json.json")], "is a plan, and a problem is needed"),
+        ([saved, str(tmp_path / "route.gpx")], "to convert a plan, give its problem with --problem"),
+        ([saved, str(tmp_path / "p.json.json")], "is a plan, not a problem"),
         ([LAKES, track, "--problem", LAKES], "plans are read from .json files"),
     ):
         code, _, err = call(capsys, "convert", *arguments)
@@ -114,7 +114,7 @@ def test_the_picked_route_is_exported(capsys: Capture, tmp_path: Path) -> None:
 def test_a_folder_of_several_problems_is_refused(capsys: Capture) -> None:
     code, _, err = call(capsys, "plan", str(ROOT / "examples"))
     assert (code, len(err.splitlines())) == (2, 1)
-    assert "4 problems in one folder; name one of them: city-survey.json, lakes.geojson, north-sea.json, ware" in err
+    assert "4 problems in this folder; give one of them: city-survey.json, lakes.geojson, north-sea.json, ware" in err
 
 
 def test_the_only_problem_of_a_folder_is_named(capsys: Capture, tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_the_only_problem_of_a_folder_is_named(capsys: Capture, tmp_path: Path) 
     assert (code, err) == (0, f"reading {file}\n")
     assert call(capsys, "journey", str(tmp_path / "trip.json"), "--begin", str(tmp_path))[2] == f"reading {file}\n"
     assert call(capsys, "generate", "--family", "places", "-o", str(tmp_path / "town.csv"))[0] == 0
-    assert "2 problems in one folder; name one of them: lakes.json, town.csv" in call(capsys, "plan", str(tmp_path))[2]
+    assert "2 problems in this folder; give one of them: lakes.json, town.csv" in call(capsys, "plan", str(tmp_path))[2]
 
 
 def test_tables_beside_another_problem_are_refused(capsys: Capture, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_tables_beside_another_problem_are_refused(capsys: Capture, tmp_path: Pa
     assert call(capsys, "convert", CITY, str(tmp_path / "town" / "city.json"))[0] == 0
     code, _, err = call(capsys, "plan", str(tmp_path / "town"))
     assert code == 2
-    assert "2 problems in one folder; name one of them: travel.csv, city.json" in err
+    assert "2 problems in this folder; give one of them: travel.csv, city.json" in err
 
 
 @pytest.mark.parametrize("name", ["town.csv", "town.tsp", "town", "town.json", "town.npz"])

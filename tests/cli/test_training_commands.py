@@ -68,19 +68,19 @@ def test_one_folder_is_split_and_ones_own_learner_is_taken(
     assert run(["transfer", *given, "my_learners:make", "--repeats", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found["trainings"]) == {2}
-    for name, said in (("my_learners:other", "--learner 'my_learners:other': cannot be made"),
+    for name, said in (("my_learners:other", "--learner 'my_learners:other': module my_learners has no function other"),
                        ("ridge", "known are least-squares, proximal, or MODULE:FUNCTION")):  # fmt: skip
         assert run(["transfer", *given, name]) == 2
         assert said in capsys.readouterr().err
     assert run(["follow", *given, "proximal"]) == 2
-    assert "--plan and --route: give one of the two" in capsys.readouterr().err
+    assert "--plan and --route: give exactly one of the two" in capsys.readouterr().err
 
 
 def test_what_is_no_transfer_matrix_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text("[]")
     assert run(["calibrate", str(wrong), "--transfer", str(wrong)]) == 2
-    assert "an object with regions and transfer is needed" in capsys.readouterr().err
+    assert "expected a file written by `learnroute transfer -o`, with regions and transfer" in capsys.readouterr().err
 
 
 def test_samples_that_are_not_there_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,13 +104,13 @@ def test_a_table_of_places_marks_its_depot(tmp_path: Path) -> None:
     assert problem.stops == ("A", "B", "C", "Base")
     assert problem.depot is not None
     assert problem.depot.place.tolist() == [1, 1]
-    for wrong, line in ((",maybe", "depot = 'maybe'"), (",yes", "a second depot")):
+    for wrong, line in ((",maybe", "depot = 'maybe'"), (",yes", "second depot; only one is allowed")):
         (tmp_path / "p.csv").write_text("\n".join([*rows[:-1], f"C,0,2,3{wrong}"]))
         with pytest.raises(InputError, match=line):
             read_problem(tmp_path / "p.csv")
     (tmp_path / "p.csv").write_text("\n".join(row.rpartition(",")[0] for row in [rows[0], rows[1], *rows[3:]]))
     (tmp_path / "options.csv").write_text("depot\nBse\n")
-    with pytest.raises(InputError, match=r"options\.csv: depot = 'Bse'.*no such place"):
+    with pytest.raises(InputError, match=r"options\.csv: depot = 'Bse'.*no such region"):
         read_problem(tmp_path / "p.csv")
 
 

@@ -157,7 +157,7 @@ def test_regions_that_no_way_joins_are_named(tmp_path: Path) -> None:
     graph.add_node("a", region="Harbour", vector="0")
     graph.add_node("b", region="Castle", vector="1")
     graph.add_edge("a", "b", length=1.0)
-    with pytest.raises(InputError, match="no way leads from 'Castle' to 'Harbour'; join them by an edge"):
+    with pytest.raises(InputError, match="no way leads from 'Castle' to 'Harbour'; add an edge in this direction"):
         read_problem(written(graph, tmp_path), LEARNER)
 
 
@@ -193,7 +193,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
         (HEAD + NODES + '<edge source="a"/></graph></graphml>', "line 4, target: missing"),
         (HEAD + NODES + '<node id="a"/></graph></graphml>', "line 4, id = 'a': given twice"),
         (HEAD + NODES + "<hyperedge/></graph></graphml>", "line 4: hyperedges are not read"),
-        (HEAD + NODES + EDGE + "</graph><graph/></graphml>", "a second graph"),
+        (HEAD + NODES + EDGE + "</graph><graph/></graphml>", "second graph; expected only one"),
         (HEAD + NODES.replace("2", "two") + EDGE + "</graph></graphml>", "line 3, vector = 'two': a finite number"),
         (HEAD + NODES.replace("2", "") + EDGE + "</graph></graphml>", "line 3, vector: missing at node 'b'"),
         (HEAD + NODES.replace('"r"', '"q"') + EDGE + "</graph></graphml>", "0 regions; mark at least 2 nodes"),

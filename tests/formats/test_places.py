@@ -71,7 +71,7 @@ def test_what_a_table_of_places_cannot_hold_is_refused(tmp_path: Path) -> None:
     write_problem(whole, tmp_path / "p.csv")
     write_problem(whole, tmp_path / "p.csv")
     (tmp_path / "learner.csv").write_text("features,samples,noise\n7,100,0.1\n")
-    with pytest.raises(InputError, match=r"learner\.csv: is there already, for another problem"):
+    with pytest.raises(InputError, match=r"learner\.csv: exists and belongs to another problem"):
         write_problem(whole, tmp_path / "p.csv")
 
 
@@ -79,7 +79,10 @@ def test_what_a_table_of_places_cannot_hold_is_refused(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("name,lat,lon\nA,1,2\nB,3,4\n", "columns v1, v2, …: missing"),
-        ("name,lat,lon,v1,v3\nA,1,2,3,4\nB,3,4,5,6\n", "column 'v2': missing; vector columns are v1 … v2"),
+        (
+            "name,lat,lon,v1,v3\nA,1,2,3,4\nB,3,4,5,6\n",
+            "column 'v2': missing; number the columns of the vector v1 … v2",
+        ),
         ("name,lat,lon,v1,height\nA,1,2,3,4\nB,3,4,5,6\n", "column 'height': known are"),
         ("name,lat,lon,v1,v1\nA,1,2,3,4\nB,3,4,5,6\n", "column 'v1': known are"),
         ("name,lat,lon,v1\nA,1,2,x\nB,3,4,5\n", "places.csv, line 2, v1 = 'x': a finite number"),
@@ -101,7 +104,7 @@ def test_the_example_is_one_and_two_in_a_folder_are_refused(tmp_path: Path) -> N
     assert read_problem(ROOT / "examples" / "sensors").size == 8
     table(tmp_path, TABLE)
     (tmp_path / "other.csv").write_text(TABLE)
-    with pytest.raises(InputError, match=r"2 problems in one folder; name one of them: other\.csv, places\.csv"):
+    with pytest.raises(InputError, match=r"2 problems in this folder; give one of them: other\.csv, places\.csv"):
         read_problem(tmp_path)
 
 
@@ -135,9 +138,11 @@ def test_two_columns_of_the_same_kind_are_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_problem_is_met_with_what_to_do(tmp_path: Path) -> None:
     path = table(tmp_path, TABLE)
-    with pytest.raises(InputError, match=r"learner: missing; say how it learns, as in .*, or give --features"):
+    with pytest.raises(InputError, match=r"learner: missing; add it, such as .*, or use --features"):
         read_problem(path)
     problem = read_problem(path, LEARNER)
     write_plan(plan(problem), tmp_path / "plan.json")
-    with pytest.raises(InputError, match=r"plan\.json: is a plan, and a problem is needed: give the file"):
+    with pytest.raises(
+        InputError, match=r"plan\.json: is a plan, not a problem; give the problem that it was made for"
+    ):
         read_problem(tmp_path / "plan.json")

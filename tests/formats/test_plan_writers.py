@@ -109,7 +109,7 @@ def test_what_a_plan_needs_is_said_before_it_is_sought(tmp_path: Path, capsys: p
             else:
                 check_plan_destination(path, problem)
                 write_plan(plan(problem), path, problem)
-    with pytest.raises(InputError, match="the problem is needed too"):
+    with pytest.raises(InputError, match="needs the coordinates of the regions; give the problem, too"):
         write_plan(plan(planar), tmp_path / "r.gpx")
     robot = str(Path(__file__).parents[2] / "examples" / "warehouse-robot.json")
     assert run(["plan", robot, "-o", str(tmp_path / "x.gpx")]) == 2

@@ -73,7 +73,7 @@ def test_json_round_trips_to_the_last_bit(tmp_path: Path) -> None:
 def test_csv_folders_round_trip_to_the_last_bit(tmp_path: Path) -> None:
     for problem in problems():
         if problem.truth is not None:
-            with pytest.raises(InputError, match="truth: CSV tables have no place for it"):
+            with pytest.raises(InputError, match="truth: CSV tables cannot hold it"):
                 write_problem(problem, tmp_path / "folder")
             continue
         write_problem(problem, tmp_path / "folder")
@@ -125,7 +125,7 @@ def test_examples_are_valid_metric_and_worth_planning(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is empty; JSON text is needed"),
+        ("", "is empty; expected JSON"),
         ("{", "not JSON"),
         ("[1, 2]", "problem = [1, 2]: an object with travel"),
         ("null", "problem = None: an object with"),
@@ -163,12 +163,15 @@ MATRIX = ",A,B\nA,0,1\nB,1,0\n"
     ("tables", "message"),
     [
         ({"travel.csv": ""}, "travel.csv: empty"),
-        ({"travel.csv": ",A,B\nA,0,1\n"}, "travel.csv: 1 rows below a header of 2 regions"),
+        (
+            {"travel.csv": ",A,B\nA,0,1\n"},
+            "travel.csv: 1 rows and 2 columns; expected one row and one column per region",
+        ),
         ({"travel.csv": ",A,B\nA,0\nB,1,0\n"}, "travel.csv, line 2: 2 cells; the header has 3"),
         ({"travel.csv": ",A,B\nA,0,x\nB,1,0\n"}, "travel.csv, line 2, A to B = 'x': a finite number"),
         ({"travel.csv": ",A,B\nA,0,\nB,1,0\n"}, "travel.csv, line 2, A to B = '': a finite number"),
         ({"travel.csv": ",A,B\nA,0,nan\nB,1,0\n"}, "A to B = 'nan': a finite number"),
-        ({"travel.csv": ",A,B\nB,0,1\nA,1,0\n"}, "travel.csv, line 2: row 'B' where the header's order has 'A'"),
+        ({"travel.csv": ",A,B\nB,0,1\nA,1,0\n"}, "travel.csv, line 2: row of 'B', expected 'A'"),
         ({"travel.csv": ',A,B\nA,0,"1\nB,1,0\n'}, "not CSV"),
         ({"dissimilarity.csv": ",A,C\nA,0,1\nC,1,0\n"}, "dissimilarity.csv: region 'B' is missing"),
         ({"dissimilarity.csv": None}, "dissimilarity.csv: no such file"),
@@ -178,7 +181,7 @@ MATRIX = ",A,B\nA,0,1\nB,1,0\n"
         ({"learner.csv": "features,samples\n80,100.5\n"}, "learner.samples = 100.5"),
         ({"regions.csv": "region,x\nA,0\nB,1\n"}, "columns x and y: one is missing"),
         ({"regions.csv": "region,lat\nA,0\nB,1\n"}, "columns lon and lat: one is missing"),
-        ({"regions.csv": "region,lat,lon,x,y\nA,0,1,2,3\nB,1,1,1,1\n"}, "both given; give two of the four"),
+        ({"regions.csv": "region,lat,lon,x,y\nA,0,1,2,3\nB,1,1,1,1\n"}, "give either lon and lat, or x and y"),
         (
             {"regions.csv": "region,height\nA,0\nB,1\n"},
             "column 'height': known are region, initial, samples, initial_estimate",
@@ -188,7 +191,7 @@ MATRIX = ",A,B\nA,0,1\nB,1,0\n"
         ({"options.csv": "return\nperhaps\n"}, "options.csv, line 2, return = 'perhaps': true or false"),
         ({"options.csv": "start\nC\n"}, "constraints.start = 'C': there is no such region"),
         ({"travel.csv": None}, "travel.csv: no such file"),
-        ({"travel.csv": None, "regions.csv": "region,initial\nA,0\nB,1\n"}, "or give regions.csv columns lon and lat"),
+        ({"travel.csv": None, "regions.csv": "region,initial\nA,0\nB,1\n"}, "or add columns lon and lat"),
         ({"regions.csv": "region,initial\nA,0\nA,1\n"}, "regions.csv: region 'A' is there twice"),
         ({"vectors.csv": "region,v1\nA,0\nB,1\n"}, "both given"),
     ],

@@ -47,7 +47,7 @@ def test_missing_cells_are_nan_whatever_they_are_called(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a,y\n1,2\nred,4\n", "line 3, a = 'red': a number is needed"),
+        ("a,y\n1,2\nred,4\n", "line 3, a = 'red': expected a number"),
         ("a,b\n1,2\n", "column 'y' is missing; there are a, b"),
         ("y,y\n1,2\n", "column 'y' is there twice"),
         ("y\n1\n", "no column besides 'y'"),
@@ -73,7 +73,7 @@ def test_what_concerns_all_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "all.csv"
     path.write_text("a,where,y\n1,,2\n")
     for target, region, message in (
-        ("y", None, "which column has the region's name"),
+        ("y", None, "--region is missing; give the column with the region names"),
         ("z", "where", "column 'z' is missing; there are a, where, y"),
         ("y", "place", "column 'place' is missing"),
         ("y", "y", "cannot be both"),
@@ -81,7 +81,7 @@ def test_what_concerns_all_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             read_samples(path, target, region)
-    with pytest.raises(InputError, match="give no region column"):
+    with pytest.raises(InputError, match="omit --region"):
         read_samples(tmp_path, "y", "where")
     with pytest.raises(InputError, match="no such file"):
         read_samples(tmp_path / "none.csv", "y", "where")
@@ -112,14 +112,14 @@ def test_columns_may_be_skipped(tmp_path: Path) -> None:
 
 def test_one_cause_in_many_files_is_said_once() -> None:
     failures = {
-        "A": "d/A.csv, line 2, time = 'noon': a number is needed",
-        "B": "d/B.csv, line 7, time = 'night': a number is needed",
+        "A": "d/A.csv, line 2, time = 'noon': expected a number",
+        "B": "d/B.csv, line 7, time = 'night': expected a number",
         "C": "d/C.csv: column 'y' is missing",
     }
     assert causes(failures) == [
-        "A and 1 more: time = 'noon': a number is needed",
+        "A and 1 more: time = 'noon': expected a number",
         "C: d/C.csv: column 'y' is missing",
     ]
     del failures["C"]
-    assert causes(failures) == ["A and 1 more: time = 'noon': a number is needed"]
+    assert causes(failures) == ["A and 1 more: time = 'noon': expected a number"]
     assert causes({}) == []

@@ -128,7 +128,7 @@ MATRIX = "DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MAT
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "DIMENSION = '': the number of regions is needed"),
+        ("", "DIMENSION = '': expected the number of regions"),
         ("DIMENSION: many\n", "DIMENSION = 'many'"),
         ("DIMENSION: 1000000000\n", "limited to 20,000 regions"),
         ("DIMENSION: 9999999999999999999\n", "DIMENSION = '9999999999999999999'"),
@@ -138,8 +138,8 @@ MATRIX = "DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MAT
         ("FIXED_EDGES_SECTION\n", "line 1, FIXED_EDGES_SECTION: unknown; known are"),
         ("DIMENSION: 2\nEDGE_WEIGHT_TYPE: XRAY1\n", "EDGE_WEIGHT_TYPE = 'XRAY1': known are EXPLICIT, EUC_2D"),
         ("DIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\n", "NODE_COORD_SECTION: missing"),
-        (POINTS + "1 0 0\n2 1\n", "line 5, NODE_COORD_SECTION: 2 entries; a node and its x and y"),
-        (POINTS + "1 0 0\n", "NODE_COORD_SECTION: 1 nodes; DIMENSION says 2"),
+        (POINTS + "1 0 0\n2 1\n", "line 5, NODE_COORD_SECTION: 2 entries; expected a node with its x and y"),
+        (POINTS + "1 0 0\n", "NODE_COORD_SECTION: 1 nodes, but DIMENSION is 2"),
         (POINTS + "1 0 0\n2 1 north\n", "line 5, NODE_COORD_SECTION: 'north': a finite number"),
         (POINTS + "1 0 0\n2 1 1e300\n", "line 5, NODE_COORD_SECTION: '1e300': a finite number"),
         (MATRIX.replace("FULL", "HALF"), "EDGE_WEIGHT_FORMAT = 'HALF_MATRIX': known are FULL_MATRIX, UPPER_ROW"),
@@ -163,7 +163,7 @@ def test_what_is_missing_beside_the_instance_is_named(tmp_path: Path) -> None:
     for text, message in (
         ("[]", "x.regions.json: []: an object with learner"),
         ("{", "x.regions.json: line 1, column 2: not JSON"),
-        ('{"travel": [[0, 1], [1, 0]]}', "x.regions.json: travel: comes from x.tsp; leave it out here"),
+        ('{"travel": [[0, 1], [1, 0]]}', "x.regions.json: travel: comes from x.tsp; remove it here"),
         ("{}", "x.regions.json: no vectors and no dissimilarity of the regions; put one"),
         ('{"vectors": [[0], [1]]}', "learner: missing"),
     ):

@@ -214,7 +214,7 @@ def test_what_follows_no_law_is_refused_or_warned_of() -> None:
     assert found.verdict == "not supported"
     assert "cannot be told from 1" in found.reason
     assert found.retention.value <= 1  # the learner to plan with stays within the bounds of the law
-    with pytest.raises(RefusedError, match="at least 6 are needed"):
+    with pytest.raises(RefusedError, match="follow more routes, for at least 6"):
         calibrate(rng.random((4, 4)), [([0, 1, 2, 3], rng.random((4, 4)))])
     with pytest.raises(InputError, match=r"followed\[0\].route = 'Oslo': not in the transfer matrix"):
         calibrate(rng.random((2, 2)), [(["Oslo", "R1"], rng.random((2, 2)))])

@@ -194,7 +194,7 @@ BAD = {
     "wider": ((np.ones((60, 4)), np.ones(60)), "it has 'x4' unlike most regions"),
     "text": (([["a", "b", "c"]] * 60, np.ones(60)), "features and targets must be tables of numbers"),
     "shapes": ((np.ones((60, 3)), np.ones(59)), r"features of shape \(60, 3\) and targets of shape \(59,\)"),
-    "no pair": (5, "a pair of features and targets is needed"),
+    "no pair": (5, "expected a pair of features and targets"),
 }
 
 
@@ -221,7 +221,7 @@ def test_missing_values_can_be_dropped() -> None:
 def test_fewer_than_two_regions_is_refused_with_the_reasons() -> None:
     bad = {name: with_cell(np.nan) for name in list(base())[1:]}
     with pytest.raises(
-        InputError, match=r"1 regions can be estimated, at least 2 are needed \(region 1 and 2 more: missing"
+        InputError, match=r"an estimate needs at least 2 regions; 1 can be used \(region 1 and 2 more: missing"
     ):
         estimate(broken(**bad))
     with pytest.raises(InputError, match="no data"):
@@ -362,9 +362,9 @@ def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
         ({"draws": 5}, "draws = 5"),
         ({"draws": 10**9}, "would keep more than"),
         ({"seed": -3}, "seed"),
-        ({"initial_model": [1.0]}, "initial_model has 1 entries: 3 needed"),
+        ({"initial_model": [1.0]}, "initial_model has 1 entries: expected 3"),
         ({"features": 3}, "a callable or an object with transform"),
-        ({"features": lambda x: x[:3]}, "one row of features a sample is needed"),
+        ({"features": lambda x: x[:3]}, "expected one row of features per sample"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:

@@ -142,7 +142,7 @@ def test_other_linear_learners_are_averaged_and_others_refused() -> None:
         average = sum(weight * getattr(one, name) for weight, one in zip(plain.weights, models, strict=True))
         np.testing.assert_allclose(getattr(followed.model, name), average, rtol=1e-12)
     assert followed.notes[0].startswith("the plan was made for proximal")
-    with pytest.raises(InputError, match="averaging models needs coefficients"):
+    with pytest.raises(InputError, match="has no coefficients"):
         follow(found, data, MLPRegressor(hidden_layer_sizes=(3,), random_state=0))
     with pytest.raises(InputError, match="cannot predict before its first training; give one that was trained"):
         follow(own_plan(), data, SGDRegressor(random_state=0))
@@ -186,8 +186,8 @@ def test_what_is_shown_of_a_fleet() -> None:
     ("change", "message"),
     [
         ({"routes": None}, "routes = None: a list of region names per vehicle"),
-        ({"weights": [0.5, 0.5]}, "weights has 2 entries: 3 needed"),
-        ({"weights": [0.5, 0.0, 0.1]}, "weights = .*: weights of an average add up to 1"),
+        ({"weights": [0.5, 0.5]}, "weights has 2 entries: expected 3"),
+        ({"weights": [0.5, 0.0, 0.1]}, "weights = .*: weights must add up to 1"),
         ({"weights": None, "served_by": {"A": 0}}, "served_by: one number of a model"),
         ({"weights": None, "served_by": dict.fromkeys(NAMES, 1)}, "served_by.*no visit trains this model"),
         ({"routes": [["D", "A", "B", "C"]]}, "models = None: one number of a model"),

@@ -134,7 +134,7 @@ def test_a_plan_is_simulated_and_shown() -> None:
 
 
 def test_one_list_of_regions_is_refused_for_a_fleet() -> None:
-    with pytest.raises(InputError, match=r"order = .*: several vehicles or models are simulated by a plan"):
+    with pytest.raises(InputError, match=r"routes = .*: expected a list of region names per vehicle"):
         simulate(problem_of(PROXIMAL, Fleet(2)), [0, 1, 2, 3])
 
 

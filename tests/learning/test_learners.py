@@ -134,7 +134,7 @@ def test_strength_is_checked(strength: Any) -> None:
 
 
 def test_start_must_fit_the_features() -> None:
-    with pytest.raises(InputError, match="initial_model has 2 entries: 3 needed"):
+    with pytest.raises(InputError, match="initial_model has 2 entries: expected 3"):
         RouteRegressor(initial_model=[1.0, 2.0]).fit(*batch(10, 3))
 
 

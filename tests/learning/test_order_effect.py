@@ -68,7 +68,7 @@ def test_predictors_are_compared_on_samples_kept_back() -> None:
     assert ("predictor", told.text) in found.sheet().lines
     assert found.to_dict()["predictors"] == told.to_dict()
     assert found.compare_predictors(0.1).predictors == told
-    with pytest.raises(InputError, match="no samples are left to test on"):
+    with pytest.raises(InputError, match="no samples are left for testing"):
         estimate(samples(alike=False), share=1.0).compare_predictors(0.1)
 
 

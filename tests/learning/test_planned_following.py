@@ -133,10 +133,10 @@ def test_a_plan_that_does_not_say_what_it_expects_trains_and_predicts_nothing() 
     ("change", "message"),
     [
         ({"route": None}, "route = None: a plan with a route"),
-        ({"learner": {"rule": "proximal", "regularization": "auto"}}, "a plan has numbers"),
-        ({"learner": {"rule": "proximal", "regularization": [1, 2]}}, "4 needed, one for each position"),
+        ({"learner": {"rule": "proximal", "regularization": "auto"}}, "expected numbers"),
+        ({"learner": {"rule": "proximal", "regularization": [1, 2]}}, "expected 4, one per position"),
         ({"learner": {"rule": "boosting"}}, "learner.rule = 'boosting': unknown"),
-        ({"samples": [3]}, "samples has 1 entries: 4 needed"),
+        ({"samples": [3]}, "samples has 1 entries: expected 4"),
         ({"expected_errors": [1, 2]}, "expected_errors has 2 entries"),
         ({"label_noise": -1}, "label_noise = -1"),
         ({"features_scaling": {"means": [0]}}, "features_scaling"),
@@ -380,7 +380,7 @@ def test_a_feature_map_stays_in_the_library() -> None:
     found = estimate(raw(), features=lambda x: x / 1000, scaling="whiten")
     assert found.features_scaling is None
     assert found.to_problem(travel()).features_scaling is None
-    assert any("a feature map is in front, which no file can keep" in caveat for caveat in found.caveats)
+    assert any("a feature map cannot be saved in a file" in caveat for caveat in found.caveats)
     np.testing.assert_allclose(np.concatenate([r.train[0] for r in found.held_out().values()]).std(axis=0), 1, rtol=0.2)
 
 
@@ -457,7 +457,7 @@ def test_follow_on_the_command_line(
     assert run(["plan", "problem.json", "-o", "least.json"]) == 0
     capsys.readouterr()
     assert run(["follow", "held", "--target", "price", "--plan", "least.json", "--regularization", "2"]) == 2
-    assert "least-squares, which has none; give --learner proximal too" in capsys.readouterr().err
+    assert "least-squares, which has no λ; add --learner proximal" in capsys.readouterr().err
     assert run(["follow", "held", "--target", "income", "--plan", "plan.json"]) == 2
     assert "lacks income and has price, to be left out (--skip)" in capsys.readouterr().err
 

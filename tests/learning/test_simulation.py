@@ -273,7 +273,7 @@ def test_progress_is_told() -> None:
         ({"runs": 1}, "runs = 1: the number of runs must be >= 2"),
         ({"runs": 10**9}, "at most 100,000,000 runs"),
         ({"sampler": "quick"}, "sampler = 'quick': unknown; known are low-dimensional, direct"),
-        ({"level": 95}, "level = 95: a confidence level is above 0 and below 1"),
+        ({"level": 95}, "level = 95: expected a confidence level above 0 and below 1"),
         ({"seed": -1}, "seed"),
         ({"time_limit": 0}, "seconds must be > 0"),
         ({"order": [0, 0, 1]}, "region 'R1' is visited 2 times"),

@@ -174,7 +174,7 @@ def test_plans_places_and_names_lead_along_the_same_route() -> None:
     assert by_plan.route == by_place.route == by_name.route == planned.route
     np.testing.assert_array_equal(by_plan.errors, by_place.errors)
     np.testing.assert_array_equal(by_plan.errors, by_name.errors)
-    with pytest.raises(InputError, match="there is no region 7; places go from 0 to 3"):
+    with pytest.raises(InputError, match="there is no region 7; indices go from 0 to 3"):
         follow([0, 7], data, learner)
     with pytest.raises(InputError, match=r"error = 'zero-two': unknown"):
         follow([0, 1], data, learner, "zero-two")
@@ -189,7 +189,7 @@ def test_a_pipeline_is_followed_as_its_parts_would_be() -> None:
         learner.partial_fit(scaler.partial_fit(x).transform(x), y, classes=[0.0, 1.0, 2.0])
     wanted = [np.mean(learner.predict(scaler.transform(r.test[0])) != r.test[1]) for r in data.values()]
     assert found.errors[-1] == pytest.approx(wanted)
-    with pytest.raises(InputError, match="its last step has no partial_fit"):
+    with pytest.raises(InputError, match="its last step needs a method partial_fit"):
         follow(list(data), data, make_pipeline(StandardScaler(), Ridge()))
 
 

@@ -112,8 +112,10 @@ def test_the_figures_of_three_pilots_of_a_network_are_not_supported() -> None:
     seen = evidence(skill=0.2, retention=Coefficient(0.93, 0.1, 0.70, 1.17), free=Coefficient(0.05, 0.07, -0.10, 0.20))
     found = judge(seen, REPEATED)
     assert found.verdict == "not supported"
-    assert found.reason.startswith("the coefficient of D, 0.05 (-0.10 … 0.20), cannot be told from 0; p₁, 0.93 (0.70 …")
-    assert "this learner may obey no such law" in (found.advice or "")  # 36 pilots would do if the middles stayed
+    assert found.reason.startswith(
+        "the coefficient of D, 0.05 (-0.10 … 0.20), does not differ significantly from 0; p₁, 0.93 (0.70 …"
+    )
+    assert "the law may not fit this learner" in (found.advice or "")  # 36 pilots would do if the middles stayed
     wide = evidence(retention=Coefficient(0.5, 0.2, 0.2, 0.8))
     assert judge(wide, REPEATED).verdict == "weak"
     assert judge(wide, REPEATED).advice == "follow about 5 pilot routes"  # 3 · (0.6 / 0.5)²
@@ -232,7 +234,7 @@ def test_a_single_pilot_has_its_visits_left_out_and_is_weak_at_best() -> None:
     found = calibrate(table, pilots_by(table, (0.4, 0.1), 0.01, rng, 1))
     assert found.forms["linear"] > 0.99
     assert found.verdict == "weak"
-    assert found.reason == "a single pilot cannot show whether other routes go by the same law"
+    assert found.reason == "a single pilot route cannot show whether other routes follow the same law"
     assert (found.pilots, found.visits) == (1, SIZE - 1)
 
 
@@ -292,7 +294,7 @@ def test_files_keep_the_learner_and_older_ones_without_it_are_read(tmp_path: Pat
         assert found.same_learner is None
         assert not any("measured with" in note for note in found.notes)
     route.write_text(json.dumps({**older, "learner": "MLP"}))
-    with pytest.raises(InputError, match=r"learner = 'MLP': an object with class and parameters is needed"):
+    with pytest.raises(InputError, match=r"learner = 'MLP': expected an object with class and parameters"):
         read_following(route)
 
 

@@ -81,18 +81,18 @@ def test_both_units_say_the_same() -> None:
     [
         ({"constraints": {"start": "Nowhere"}}, "constraints.start = 'Nowhere': there is no such region"),
         ({"constraints": {"start": "R1", "end": "R1"}}, "constraints.end = 'R1': also the start"),
-        ({"constraints": {"end": 3}}, "constraints.end = 3: the name of a region is needed"),
+        ({"constraints": {"end": 3}}, "constraints.end = 3: expected the name of a region"),
         ({"constraints": {"return": "yes"}}, "constraints.return = 'yes': true or false"),
         ({"constraints": {"begin": "R1"}}, "constraints.begin: unknown field"),
         ({"start": "R1"}, "start: unknown field"),
-        ({"travel_rate": -1}, "travel_rate = -1.0: the worth of travel must be >= 0"),
-        ({"samples": [50, 60]}, "samples has 2 entries: 3 needed"),
+        ({"travel_rate": -1}, "travel_rate = -1.0: the travel rate must be >= 0"),
+        ({"samples": [50, 60]}, "samples has 2 entries: expected 3"),
         ({"samples": [50, 60, 81]}, "learner.features = 80 with samples[2] = 81: the expected error does not exist"),
         ({"samples": [50, 60.5, 70]}, "samples[1] = 60.5: the number of samples must be a whole number"),
         ({"samples": [50, 0, 70]}, "samples[1] = 0.0: numbers of samples must be >= 1"),
         ({"geographic": True}, "geographic = true: there are no coordinates"),
         ({"geographic": True, "coordinates": [[0, 91], [0, 1], [1, 1]]}, "coordinates[0, 1] = 91: latitudes go from"),
-        ({"geographic": 1, "coordinates": [[0, 1], [0, 1], [1, 1]]}, "geographic = 1: true or false is needed"),
+        ({"geographic": 1, "coordinates": [[0, 1], [0, 1], [1, 1]]}, "geographic = 1: expected true or false"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_by_name(fields: dict[str, Any], message: str) -> None:

@@ -174,7 +174,7 @@ MEMBERS = {"features": 12, "samples": 12}
         ({"rule": "proximal", "regularization": math.nan}, "learner.regularization = nan"),
         (
             {"rule": "proximal", "regularization": [1, 2]},
-            "learner.regularization has 2 entries: 3 needed, one for each",
+            "learner.regularization has 2 entries: expected 3, one per position",
         ),
         ({"rule": "proximal", "regularization": [1, -2, 3]}, "learner.regularization[1] = -2"),
         ({"rule": "proximal", "regularization": "best"}, "learner.regularization = 'best': a number >= 0, a list"),
@@ -207,5 +207,7 @@ def test_steps_that_just_do_not_diverge_are_taken() -> None:
 
 def test_what_is_to_be_chosen_has_no_price_yet() -> None:
     asked = problem({"rule": "proximal", "regularization": "auto"})
-    with pytest.raises(InputError, match=r"learner.regularization = 'auto': to be chosen; `plan` chooses it"):
+    with pytest.raises(
+        InputError, match=r"learner.regularization = 'auto': is chosen by `plan` together with the route"
+    ):
         expected_loss(asked, range(5))

@@ -172,7 +172,7 @@ def test_bars_add_up_to_the_total_and_the_learner_is_named(
     assert labels == {segment.name for segment in segments_of([found.loss])}
     compared = compare(problem, ["exact", "travel", "nearest"])
     figure = draw_comparison(compared, problem)
-    assert said in figure.get_suptitle()
+    assert said in figure.get_suptitle().replace("\n", " ")
     losses = [row.loss for row in compared.rows if row.loss is not None]
     for k, loss in enumerate(losses):
         bars = [bar for bar in figure.axes[0].patches if isinstance(bar, Rectangle)]

@@ -40,7 +40,7 @@ def test_lines_go_through_the_means(rows: list[Row]) -> None:
     assert list(line.get_xdata()) == [2, 3, 4]  # type: ignore[arg-type]
     assert list(line.get_ydata()) == pytest.approx([Statistics.of(wanted[t,]).mean for t in (2, 3, 4)])  # type: ignore[arg-type]
     assert figure.get_supylabel() == "loss ÷ optimum"
-    assert "4 problems a point" in figure.get_suptitle()
+    assert "4 problems per point" in figure.get_suptitle()
 
 
 def test_every_method_has_a_look_and_a_name_of_its_own() -> None:

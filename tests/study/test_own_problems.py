@@ -78,7 +78,7 @@ def test_files_are_given_on_the_command_line(folder: Path, capsys: pytest.Captur
     (folder / "study.toml").write_text("problems = 'a.json'")
     for arguments, line in (
         ([*files, str(folder / "study.toml")], "study.toml: is an experiment; give it alone"),
-        ([str(folder / "study.toml"), "--methods", "exact"], "--methods = 'exact': the experiment says them"),
+        ([str(folder / "study.toml"), "--methods", "exact"], "--methods = 'exact': the experiment has its own methods"),
         ([files[0], files[0]], "given twice"),
         ([str(folder / "none.json")], "none.json: no such file"),
         ([files[0], "--methods", "exakt"], "methods: method = 'exakt': unknown; did you mean exact?"),
@@ -92,9 +92,9 @@ def test_files_are_given_on_the_command_line(folder: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ('problems = "x*.json"', "problems[0] = 'x*.json': no file is called so"),
-        ("problems = []", "problems = []: at least one file is needed"),
-        ("problems = [3]", "problems = [3]: a list of file names is needed"),
+        ('problems = "x*.json"', "problems[0] = 'x*.json': no such file"),
+        ("problems = []", "problems = []: expected at least one file"),
+        ("problems = [3]", "problems = [3]: expected a list of file names"),
         ('problems = "a.json"\nregions = 3', "regions: problems are given"),
         ('problems = "a.json"\nmethod = "exact"', "method: unknown field; did you mean methods?"),
         ('problems = "a.json"\nnoise = -1', "noise = -1"),

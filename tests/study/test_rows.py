@@ -119,7 +119,7 @@ def test_folders_without_a_log_are_named(folder: Path, tmp_path: Path, capsys: p
     for missing in (LOG_FILE, EXPERIMENT_FILE):
         assert run(["rows", str(tmp_path / "sweep"), "-o", str(tmp_path / "rows.csv")]) == 2
         _, err = capsys.readouterr()
-        assert f"{tmp_path / 'sweep'}: holds no" in err
+        assert f"{tmp_path / 'sweep'}: is not the folder of a sweep" in err
         assert f"(no {missing})" in err
         assert not (tmp_path / "rows.csv").exists()
         (tmp_path / "sweep" / EXPERIMENT_FILE).unlink(missing_ok=True)

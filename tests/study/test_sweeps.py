@@ -152,19 +152,19 @@ def test_a_line_spoilt_in_the_middle_is_solved_again(tmp_path: Path) -> None:
 
 def test_stores_are_guarded(tmp_path: Path) -> None:
     sweep(SMALL, tmp_path / "a", workers=1)
-    with pytest.raises(InputError, match="holds a sweep already; add --resume"):
+    with pytest.raises(InputError, match="contains a sweep; add --resume"):
         sweep(SMALL, tmp_path / "a", workers=1)
     other = Experiment(("uniform",), (3, 5), (80, 120), noise=(0.0, 0.5), replicates=2, draws=3)
-    with pytest.raises(InputError, match=r"holds another experiment, with families = \[\"uniform\", \"vectors\"\]"):
+    with pytest.raises(InputError, match=r"contains another experiment, with families = \[\"uniform\", \"vectors\"\]"):
         sweep(other, tmp_path / "a", resume=True, workers=1)
     with (
         opened(tmp_path / "a", SMALL, resume=True),
-        pytest.raises(InputError, match="another sweep is writing there"),
+        pytest.raises(InputError, match="another sweep is writing to it"),
     ):
         sweep(SMALL, tmp_path / "a", resume=True, workers=1)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").touch()
-    with pytest.raises(InputError, match="holds other files"):
+    with pytest.raises(InputError, match="contains other files"):
         sweep(SMALL, tmp_path / "full", workers=1)
 
 
@@ -236,7 +236,7 @@ def test_ctrl_c_ends_cleanly_and_resumes(tmp_path: Path, long_rows: list[Row]) -
     assert (process.returncode, out) == (130, "")
     stored = Store(folder).done
     assert [line for line in err.splitlines() if line] == [
-        f"{stored} of {LONG.size} problems are stored; --resume goes on with the rest",
+        f"{stored} of {LONG.size} problems are stored; --resume continues with the rest",
         "learnroute: interrupted",
     ]
     wait_for_the_end_of(process.pid)
@@ -299,7 +299,7 @@ def test_ctrl_c_on_dask_local_ends_cleanly_and_resumes(tmp_path: Path, long_rows
     _, err = process.communicate(timeout=1200)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert "--resume goes on with the rest" in err
+    assert "--resume continues with the rest" in err
     assert sweep(LONG, folder, resume=True, workers=1).found >= 20
     assert list(Store(folder).rows()) == long_rows
 
@@ -321,8 +321,8 @@ def test_a_dask_cluster_that_goes_away_is_one_line_and_resumes(tmp_path: Path, l
     ("options", "message"),
     [
         (["--workers", "0"], "workers = 0: at least 1"),
-        (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "a cluster at tcp://127.0.0.1:9 has its own"),
-        (["--dask", "nowhere://x"], "no scheduler with workers answers there"),
+        (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "the cluster at tcp://127.0.0.1:9 has its own workers"),
+        (["--dask", "nowhere://x"], "no Dask scheduler with workers answers there"),
     ],
 )
 def test_engines_that_cannot_be(tmp_path: Path, options: list[str], message: str) -> None:
@@ -335,7 +335,7 @@ def test_engines_that_cannot_be(tmp_path: Path, options: list[str], message: str
 
 def test_without_joblib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "joblib.externals", None)
-    with pytest.raises(InputError, match=r"\(or say --workers 1\): pip install joblib pyarrow"):
+    with pytest.raises(InputError, match=r"\(or use --workers 1\): pip install joblib pyarrow"):
         sweep(SMALL, tmp_path / "a", workers=2)
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install distributed, or pip install '\.\[dask\]'"):
@@ -355,7 +355,7 @@ def test_a_full_disk_is_one_line_and_resumes(tmp_path: Path, workers: str) -> No
     done = subprocess.run(command, preexec_fn=small_files, capture_output=True, text=True, timeout=1200)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1, done.stderr
-    assert "cells.log: cannot be written (File too large); what was solved before is safe: make room" in done.stderr
+    assert "cells.log: cannot be written (File too large); solved problems are stored; free space" in done.stderr
     stored = Store(folder).done
     assert 0 < stored < SMALL.size
     assert sweep(SMALL, folder, resume=True, workers=1).found == stored

@@ -167,7 +167,7 @@ def test_learners_are_those_of_the_library(service: Service) -> None:
     problem = Problem.from_dict(example()).changed(travel_rate=0.5)
     assert answer == json.loads(json.dumps(compare_learners(problem, 2).to_dict()))
     refusal = service.post("learners", problem={**example(), "initial": None})
-    assert "regularised learners begin with the first model" in refused(refusal, 422, "problem.initial")
+    assert "the untrained model has no error, so λ cannot be chosen" in refused(refusal, 422, "problem.initial")
 
 
 VISITS = {"required": ["Packing"], "forbidden": ["Cold store"], "repeat": 2, "at_most": 5, "budget": 90.0}
@@ -334,7 +334,7 @@ def test_what_is_written_is_read(service: Service) -> None:
         ([{"name": "x.json", "text": "{"}], "x.json: line 1, column 2: not JSON"),
         ([{"name": "x.json", "text": "{}"}], "x.json: travel: missing"),
         ([{"name": "travel.csv", "text": ",A,B\nA,0,1\nB,1,0\n"}], "dissimilarity.csv: no such file"),
-        ([{"name": "x.xml", "text": ""}], "unknown format '.xml'; known are .json, .csv"),
+        ([{"name": "x.xml", "text": ""}], "x.xml is not a problem file; files of these kinds are: .json, .csv"),
         ([{"name": "../x.json", "text": "{}"}], "a plain file name without folders"),
         ([{"name": "/etc/hosts.json", "text": "{}"}], "a plain file name without folders"),
         ([{"name": ".json", "text": "{}"}], "a plain file name without folders"),
@@ -404,19 +404,19 @@ def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, A
     [
         ("evaluate", {}, "route: missing; give it, or routes with one list per vehicle"),
         ("evaluate", {"route": [0], "routes": [[0]]}, "routes: given beside route; give one of the two"),
-        ("evaluate", {"routes": []}, "routes = []: a list of 1 to 100 routes is needed, one per vehicle"),
-        ("evaluate", {"routes": [[0], 3]}, "routes[1] = 3: a list of region names is needed"),
+        ("evaluate", {"routes": []}, "routes = []: expected a list of 1 to 100 routes, one per vehicle"),
+        ("evaluate", {"routes": [[0], 3]}, "routes[1] = 3: expected a list of region names"),
         ("evaluate", {"routes": [[0], [1]]}, "routes: there are 2 routes for one vehicle; allow more (fleet.vehicles)"),
-        ("evaluate", {"route": [0], "models": [-1]}, "models = [-1]: a list of numbers of models, from 0, is needed"),
-        ("fleet", {"vehicles": 2}, "vehicles = 2: a list of different numbers is needed"),
-        ("fleet", {"vehicles": [2, 2]}, "vehicles = [2, 2]: a list of different numbers is needed"),
+        ("evaluate", {"route": [0], "models": [-1]}, "models = [-1]: expected a list of numbers of models, from 0,"),
+        ("fleet", {"vehicles": 2}, "vehicles = 2: expected a list of different numbers"),
+        ("fleet", {"vehicles": [2, 2]}, "vehicles = [2, 2]: expected a list of different numbers"),
         ("fleet", {"models": [101]}, "models[0] = 101: this service takes at most 100"),
         ("fleet", {"vehicles": [], "models": []}, "vehicles = []: there is no fleet to compare; give 1"),
         ("fleet", {"serve": "both"}, "serve = 'both': unknown; known are merged, own"),
         ("fleet", {"rounds": 101}, "rounds = 101: this service takes at most 100"),
         ("evaluate", {"route": [True] * 8}, "route = [True, True, True, True, True, True, True, True]: a list of reg"),
         ("evaluate", {"route": [1 << 62] * 8}, "route: there is no region with so large an index"),
-        ("compare", {"methods": []}, "methods = []: a list of different methods is needed"),
+        ("compare", {"methods": []}, "methods = []: expected a list of different methods"),
         ("compare", {"methods": ["exact", "magic"]}, "methods[1] = 'magic': unknown; known are auto, exact"),
         ("compare", {"draws": 1001}, "draws = 1001: this service takes at most 1000"),
         ("tradeoff", {"points": 1}, "points = 1: the number of points must be >= 2"),

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from learnroute.web import pool
 from learnroute.web.app import make_app
@@ -106,24 +107,16 @@ def test_healthy_is_a_service_with_a_worker(monkeypatch: pytest.MonkeyPatch) -> 
         assert 'learnroute_worker_restarts_total{cause="lost"} 1' in service.client.get("/metrics").text
 
 
-SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="[^"\n\\]*",?)*)\})? (-?[0-9.e+-]+|\+Inf)')
-
-
 def samples(service: Service) -> dict[str, float]:
+    """The samples of /metrics by name and labels, as Prometheus reads them."""
     answer = service.client.get("/metrics")
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    assert answer.text.endswith("\n")
     found: dict[str, float] = {}
-    typed: set[str] = set()
-    for line in answer.text.splitlines():
-        if line.startswith("# TYPE "):
-            typed.add(line.split()[2])
-            assert line.split()[3] in ("counter", "gauge", "histogram")
-        elif not line.startswith("# HELP "):
-            match = SAMPLE.fullmatch(line)
-            assert match, line
-            assert re.sub("_(bucket|sum|count)$", "", match[1]) in typed
-            found[line.rpartition(" ")[0]] = float(match[3])
+    for family in text_string_to_metric_families(answer.text):
+        assert family.type in ("counter", "gauge", "histogram")
+        for sample in family.samples:
+            labels = ",".join(f'{name}="{value}"' for name, value in sample.labels.items())
+            found[f"{sample.name}{{{labels}}}" if labels else sample.name] = sample.value
     return found
 
 
@@ -143,22 +136,24 @@ def test_metrics_count_what_happens() -> None:
         wait_for(lambda: service.job(place)["state"] == "done")
         found = samples(service)
         count = "learnroute_requests_total"
-        assert found[f'{count}{{route="/api/plan",method="POST",status="200"}}'] == 1
-        assert found[f'{count}{{route="/api/plan",method="POST",status="422"}}'] == 1
-        assert found[f'{count}{{route="other",method="GET",status="401"}}'] == 2
-        assert found[f'{count}{{route="other",method="GET",status="404"}}'] == 30
-        assert found[f'{count}{{route="/api/jobs/{{id}}",method="GET",status="404"}}'] == 30
-        assert found[f'{count}{{route="/api/plan",method="other",status="405"}}'] == 30
-        assert found[f'{count}{{route="page",method="GET",status="200"}}'] == 4
+        assert found[f'{count}{{method="POST",route="/api/plan",status="200"}}'] == 1
+        assert found[f'{count}{{method="POST",route="/api/plan",status="422"}}'] == 1
+        assert found[f'{count}{{method="GET",route="other",status="401"}}'] == 2
+        assert found[f'{count}{{method="GET",route="other",status="404"}}'] == 30
+        assert found[f'{count}{{method="GET",route="/api/jobs/{{id}}",status="404"}}'] == 30
+        assert found[f'{count}{{method="other",route="/api/plan",status="405"}}'] == 30
+        assert found[f'{count}{{method="GET",route="page",status="200"}}'] == 4
         assert found["learnroute_queue_length"] == 0
-        assert 1 <= found["learnroute_connections"] <= found["learnroute_connections_limit"] == 200
+        assert 1 <= found["learnroute_open_requests"] <= found["learnroute_open_requests_limit"] == 200
         assert found["learnroute_queue_limit"] == 7
         assert found['learnroute_jobs{state="done"}'] == 1
         assert found['learnroute_jobs{state="running"}'] == 0
         assert found["learnroute_workers"] == found["learnroute_workers_ready"] == 1
         assert found['learnroute_worker_restarts_total{cause="stuck"}'] == 0
         took = "learnroute_request_duration_seconds"
-        buckets = [value for key, value in found.items() if key.startswith(f'{took}_bucket{{route="/api/plan"')]
+        buckets = [
+            value for key, value in found.items() if key.startswith(f"{took}_bucket{{") and 'route="/api/plan"' in key
+        ]
         assert buckets == sorted(buckets)
         assert buckets[-1] == found[f'{took}_count{{route="/api/plan"}}'] == 32
         assert len(found) < 100

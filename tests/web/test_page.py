@@ -7,11 +7,12 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
 import stuck_tasks
-from learnroute import Learner, evaluate, plan, read_problem, write_problem
+from learnroute import Learner, Problem, error_over_time, evaluate, plan, read_problem, write_problem
 from learnroute.study.families import random_problem
 from learnroute.web import pool
 from pages import Open, cancel, drag, opener, region, route, settle, total
@@ -29,7 +30,7 @@ def test_it_opens_on_an_example_with_its_route_drawn(opened: Open) -> None:
     for part in ("travel", "dissimilarity", "noise"):
         shown = float(page.inner_text(f'[data-part="{part}"]'))
         assert shown == pytest.approx(getattr(found.loss, part), rel=1e-4)
-    assert "proved optimal" in page.inner_text('[data-fact="gap"]')
+    assert "optimal, proved" in page.inner_text('[data-fact="gap"]')
     assert page.locator(".region.last").get_attribute("aria-label").startswith(found.route[-1])  # type: ignore[union-attr]
     assert page.locator(".leg").count() == 11
     assert "Under regime" in page.inner_text("#regime")
@@ -91,7 +92,7 @@ def test_two_regions_are_the_fewest(opened: Open, tmp_path: Path) -> None:
     settle(page)
     region(page, "R1").focus()
     page.keyboard.press("Delete")
-    assert "fewest" in page.inner_text("#status")
+    assert "at least two regions" in page.inner_text("#status")
     assert len(route(page)) == 2
 
 
@@ -104,6 +105,18 @@ def test_switching_regime_and_the_forbidden_middle(opened: Open) -> None:
     assert "r = 1 − n/m = 0.3333" in page.inner_text("#regime")
     assert total(page) != before
     assert float(page.inner_text('[data-part="initial"]')) > 0
+    page.fill("#initial", "70")
+    settle(page)
+    problem = read_problem(EXAMPLES / "city-survey.json", learner={"features": 300})
+    problem = problem.changed(initial=np.full(12, 70.0))
+    assert total(page) == pytest.approx(plan(problem).loss.total, rel=1e-5)
+    region(page, "Market").click()
+    page.fill("#region-initial", "10")
+    page.keyboard.press("Enter")
+    settle(page)
+    changed = np.where(np.array(problem.regions) == "Market", 10.0, 70.0)
+    assert total(page) == pytest.approx(plan(problem.changed(initial=changed)).loss.total, rel=1e-5)
+    assert (page.input_value("#initial"), page.get_attribute("#initial", "placeholder")) == ("", "10 … 70")
     page.fill("#features", "201")
     settle(page)
     assert "does not exist" in page.inner_text("#regime")
@@ -144,8 +157,10 @@ def test_one_sided_routes_on_demand(opened: Open) -> None:
     page.check("#show-travel")
     assert page.locator(".layer-rivals .rival").count() == 2
     rows = page.locator("#rivals tbody tr").all_inner_texts()
-    assert [row.split("\t")[0] for row in rows] == ["this route", "baseline", "travel"]
+    assert [row.split("\t")[0] for row in rows] == ["this route", "baseline route", "shortest route"]
     this, baseline, travel = ([float(x) for x in row.split("\t")[1:]] for row in rows)
+    labels = [page.inner_text(f"label:has(#show-{name})").strip() for name in ("baseline", "travel")]
+    assert labels == ["show baseline route", "show shortest route"]
     assert this[0] <= min(baseline[0], travel[0])
     assert travel[1] <= this[1]
     assert baseline[2] <= this[2]
@@ -164,7 +179,18 @@ def test_stepping_through_the_error_history(opened: Open) -> None:
     assert f"After visit 1, {route(page)[0]}" in page.inner_text("#error-history-text")
     assert "Nothing forgotten" in page.inner_text("#error-history-text")
     page.click("#forward")
-    assert "Forgotten since their own visit" in page.inner_text("#error-history-text")
+    assert "Forgotten since their visit" in page.inner_text("#error-history-text")
+    problem = read_problem(EXAMPLES / "city-survey.json")
+    errors = error_over_time(problem, plan(problem).order)
+    scale = [float(text) for text in page.locator("#halo-scale text").all_text_contents()]
+    assert scale == pytest.approx([errors[1:].max(), errors[1:].max() / 4], rel=0.01)
+    radii = page.eval_on_selector_all("#map .halo", "nodes => nodes.map(n => Number(n.getAttribute('r')))")
+    small, *_, large = sorted(zip(errors[2], radii, strict=True))
+    assert (
+        small[1]
+        < large[1]
+        <= max(page.eval_on_selector_all("#halo-scale circle", "n => n.map(c => +c.getAttribute('r'))"))
+    )
     page.locator('#heat .cell[data-time="6"]').first.click()
     assert page.inner_text("#time-label") == "6 of 12"
     assert page.locator(".leg.ahead").count() == 6
@@ -194,7 +220,7 @@ def test_opening_files_of_each_format(opened: Open, tmp_path: Path) -> None:
     settle(page)
     assert "7 regions" in page.inner_text("#title")
     assert total(page) == pytest.approx(plan(problem).loss.total, rel=1e-5)
-    assert "made up from travel costs" in page.inner_text("#map-legend")
+    assert "places from travel costs" in page.inner_text("#map-legend")
 
 
 def test_a_bad_file_is_refused_and_nothing_changes(opened: Open, tmp_path: Path) -> None:
@@ -205,6 +231,7 @@ def test_a_bad_file_is_refused_and_nothing_changes(opened: Open, tmp_path: Path)
         ("broken.json", "{", "broken.json: line 1, column 2: not JSON"),
         ("negative.json", json.dumps(wrong), "travel[0, 1] = -2.0: travel costs must be >= 0"),
         ("travel.csv", "a,b\n", "travel.csv"),
+        ("map.png", "no text", "map.png is not a problem file. Open a file of these kinds: .json, "),
     ):
         (tmp_path / name).write_text(text)
         page.set_input_files("#file", tmp_path / name)
@@ -315,7 +342,9 @@ def test_fixed_ends_and_the_way_back(opened: Open, tmp_path: Path) -> None:
     assert page.input_value("#start-at") == ""
     page.select_option("#start-at", names[0])
     settle(page)
-    assert "constraints.end" in page.inner_text("#status")
+    assert page.inner_text("#status").endswith("Choose another end, or tick “return to start”.")
+    assert page.get_attribute("#end-at", "aria-invalid") == "true"
+    assert page.inner_text("label:has(#way-back)").strip() == "return to start"
 
 
 def test_longitude_and_latitude_have_a_graticule(opened: Open) -> None:
@@ -354,6 +383,72 @@ def test_on_a_phone_nothing_sticks_out(opened: Open) -> None:
         "button:not(.term), select", "nodes => nodes.map(n => n.getBoundingClientRect().height)"
     )
     assert min(size for size in sizes if size) >= 40
+    # numbers only; the region that is tapped has its name; controls are below the map
+    names = page.locator(".layer-names .name")
+    assert not {name for name in names.all_text_contents() if not name.isdigit()}
+    region(page, "Airport").tap()
+    assert [name for name in names.all_text_contents() if not name.isdigit()] == ["Airport"]
+    assert page.locator("#add").bounding_box()["y"] > page.locator("#map-legend").bounding_box()["y"]  # type: ignore[index]
+    # the table of learners needs no scrolling
+    page.click("#compare-learners")
+    page.wait_for_selector("#worth-rows tr")
+    assert (
+        page.evaluate(
+            "() => { const box = document.querySelector('#worth-table'); return box.scrollWidth - box.clientWidth }"
+        )
+        == 0
+    )
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+
+
+def clustered() -> Problem:
+    """Return places that are close to each other on the map."""
+    rng = np.random.default_rng(3)
+    places = np.concatenate([centre + rng.normal(0, 2, (6, 2)) for centre in rng.uniform(0, 100, (4, 2))])
+    names = [f"Plot {k}" for k in range(24)]
+    return Problem(None, Learner(80, 100, 0.1), vectors=rng.normal(size=(24, 3)), coordinates=places, regions=names)
+
+
+BOXES = "nodes => nodes.map(n => { const b = n.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom] })"
+
+
+def test_names_hide_neither_the_route_nor_regions_nor_each_other(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    layers = page.eval_on_selector_all("#map > g", "nodes => nodes.map(n => n.getAttribute('class'))")
+    assert layers.index("layer-names") < layers.index("layer-route")  # the route is drawn over them
+    for problem in (None, clustered()):
+        if problem is not None:
+            write_problem(problem, tmp_path / "clustered.json")
+            page.set_input_files("#file", tmp_path / "clustered.json")
+            page.wait_for_selector('#title:has-text("24 regions")')
+            settle(page)
+        names = np.array(page.eval_on_selector_all(".layer-names .name", BOXES))
+        dots = np.array(page.eval_on_selector_all(".region circle.dot", BOXES))
+        assert len(names) >= 0.8 * len(dots)  # the others are written when they are selected, or after zooming in
+        middles, radii = (dots[:, :2] + dots[:, 2:]) / 2, (dots[:, 2] - dots[:, 0]) / 2
+        apart = np.hypot(*(middles[:, None] - middles).T) + np.where(np.eye(len(dots)), np.inf, 0)
+        near = apart < radii[:, None] + radii - 1.5
+        assert not (near & (np.maximum(radii[:, None], radii) > 5)).any()  # only the smallest marks may touch
+        inner = names + np.array([2, 2, -2, -2])  # a line of text is higher than its letters
+        for boxes in (inner, dots):
+            hits = (inner[:, None, :2] < boxes[:, 2:]).all(axis=2) & (boxes[:, :2] < inner[:, None, 2:]).all(axis=2)
+            assert hits.sum() == (len(names) if boxes is inner else 0)  # each with itself
+
+
+def test_axes_have_different_numbers_inside_the_chart(opened: Open) -> None:
+    page = opened()
+    texts = page.evaluate(
+        "async () => { const { ticks } = await import('./dom.js'); return [[4.5249, 4.5256], [-1e-7, 3e-7],"
+        " [1e7, 1.0001e7], [0, 40], [8.539, 8.5391]].map(([low, high]) => ticks(low, high, 4).map((one) => one.text)) }"
+    )
+    assert texts[0] == ["4.5250", "4.5252", "4.5254", "4.5256"]
+    assert texts[3] == ["0", "10", "20", "30", "40"]
+    assert all(len(set(some)) == len(some) >= 3 for some in texts)
+    page.click("#curve")
+    page.wait_for_selector("#tradeoff .point")
+    left, top, right, bottom = page.eval_on_selector_all("#tradeoff", BOXES)[0]
+    for box in page.eval_on_selector_all("#tradeoff text", BOXES):
+        assert left <= box[0] and box[2] <= right and top <= box[1] and box[3] <= bottom  # noqa: PT018
 
 
 def test_light_and_dark(opened: Open) -> None:

@@ -89,7 +89,7 @@ def test_files_with_a_depot_are_opened_and_saved(opened: Open, tmp_path: Path, s
     page.wait_for_selector('#status:has-text("Opened")')
     settle(page)
     assert total(page) == pytest.approx(plan(problem).loss.total, rel=1e-5)
-    assert page.locator(".depot .name").text_content() == whole.regions[2]
+    assert page.locator(f'.layer-names [data-stop="{problem.size}"]').text_content() == whole.regions[2]
     with page.expect_download() as waiting:
         page.select_option("#save-what", "problem .json")
         page.click("#save")

@@ -151,7 +151,7 @@ def test_a_refusal_is_shown_in_plain_words(opened: Open) -> None:
     page.fill("#limit", "")
     page.select_option("#start-at", "Harbour")
     settle(page)
-    assert "several vehicles cannot all be there" in page.inner_text("#status.wrong")
+    assert "is one region, but there are several vehicles" in page.inner_text("#status.wrong")
     fill(page, vehicles="1")
     assert page.inner_text("#status") == ""
     assert route(page)[0] == "Harbour"

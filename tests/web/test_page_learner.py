@@ -48,7 +48,7 @@ def test_the_slider_turns_the_route_from_the_least_forgetting_to_the_shortest(op
     page = opened()
     papers, shortest = plan(read_problem(CITY)), plan(read_problem(CITY), "travel")
     assert route(page) == list(papers.route) != list(shortest.route)
-    assert page.inner_text("#lambda-label") == "0: the paper’s learner"
+    assert page.inner_text("#lambda-label") == "0 (least squares)"
     assert page.locator('[data-part="pairs"]').count() == 0
     slide(page, place_of(10))
     settle(page)

@@ -58,7 +58,7 @@ def undo(page: Page) -> None:
 
 def marked(page: Page, kind: str) -> set[str]:
     """Return the names of the regions that are drawn as skipped, required or forbidden."""
-    return set(page.eval_on_selector_all(f".region.{kind} .name", "nodes => nodes.map(n => n.textContent)"))
+    return set(page.eval_on_selector_all(f".region.{kind}", "nodes => nodes.map(n => n.dataset.name)"))
 
 
 def facts(page: Page) -> dict[str, str]:
@@ -236,7 +236,7 @@ def test_the_travel_budget(opened: Open, tmp_path: Path) -> None:
     assert route(page) == []
     said = page.inner_text("#status.wrong")
     assert "\n" not in said
-    assert "no route that visits what it must travels so little" in said
+    assert "no route through the required regions found within this travel" in said
     assert not page.is_visible("#visits-curve")
     page.fill("#budget", "-1")
     settle(page)
@@ -289,7 +289,7 @@ def test_the_importance_of_a_region(opened: Open, tmp_path: Path) -> None:
     found = plan(weighted)
     assert route(page) == list(found.route) != list(plan(problem).route)
     assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
-    assert f"expected error {found.loss.error:.4g} on average" in page.inner_text("#error-history-text")
+    assert f"mean expected error {found.loss.error:.4g}" in page.inner_text("#error-history-text")
     assert f"score / T {weighted.scores[chosen] / problem.size:.4g}" == page.inner_text("#region-score")
     assert ", importance 9," in (region(page, "Airport").get_attribute("aria-label") or "")
     weigh("-1")

@@ -82,7 +82,7 @@ def test_a_port_in_use_and_other_wrong_options_are_one_line(capsys: pytest.Captu
         for arguments in (
             ["--port", port], ["--host", "no.such.host.invalid"], ["--workers", "0"], ["--queue", "0"],
             ["--max-seconds", "0"], ["--max-body", "-1"], ["--seconds", "0"], ["--port", "70000"],
-            ["--max-regions", "1"], ["--max-connections", "0"], ["--receive-seconds", "0"], ["--allow-host", "a b"],
+            ["--max-regions", "1"], ["--max-requests", "0"], ["--receive-seconds", "0"], ["--allow-host", "a b"],
             ["--root-path", "x"], ["--trust-proxy", "*"],
         ):  # fmt: skip
             assert run(["serve", *arguments]) == 2

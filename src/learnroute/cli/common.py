@@ -93,6 +93,7 @@ class Source:
 
 
 PARTS = ("learner", "constraints", "visits", "fleet")  # of a problem, whose members options replace
+REPLACED = ("learner", "constraints", "travel_rate")  # while a file is read; all others, afterwards
 OPTION_NAMES: dict[str, tuple[str, ...]] = {  # by field, where they differ
     "constraints.return": ("return_",),
     "visits.required": ("require",),
@@ -118,12 +119,15 @@ class OnceCommand(click.Command):
         try:
             return super().invoke(ctx)
         except InputError as error:
-            option = self._option_of(ctx, error.field or "")
+            option = self._option_of(ctx, error)
             raise error if option is None else error.renamed(option) from None
 
-    def _option_of(self, ctx: click.Context, field: str) -> str | None:
-        """Return the option that a field of the library was given by, if one was."""
+    def _option_of(self, ctx: click.Context, error: InputError) -> str | None:
+        """Return the option that the field of an error was given by, if one was; other fields are those of a file."""
+        field = error.field or ""
         part, _, member = field.rpartition(".")
+        if error.where is not None and part not in REPLACED and field not in REPLACED:
+            return None
         names = OPTION_NAMES.get(field, (member,) if part in PARTS else (field, f"{field}s"))
         for param in self.params:
             of_part = getattr(param, "section", None) == LEARNER  # --samples is learner.samples, not samples
@@ -264,9 +268,7 @@ def problem_options(function: F) -> F:
         *args: Any, file: Path, features: int | None, samples: int | None, noise: float | None, rule: str | None,
         regularization: str | None, steps: int | None, rate: float | None, start: str | None,
         end: str | None, return_: bool | None, depot: str | None, travel_rate: float | None,
-        dissimilarities: str | None, title: str | None, optional: bool, require: tuple[str, ...],
-        forbid: tuple[str, ...], repeat: int | None, at_most: int | None, longest: bool,
-        limit: float | None, **others: Any,
+        dissimilarities: str | None, title: str | None, **others: Any,
     ) -> Any:  # fmt: skip
         learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
         learner["regularization"] = (
@@ -277,16 +279,10 @@ def problem_options(function: F) -> F:
         elif rule is None and steps is not None and rate is not None:
             learner["rule"] = Gradient.rule
         constraints = {"start": start, "end": end, "return": return_}
-        visits = _given({"forbidden": forbid or None, "repeat": repeat, "at_most": at_most})
-        if "budget" not in own and (budget := others.pop("budget")) is not None:
-            visits["budget"] = budget
-        if optional or require:
-            visits["required"] = require
-        fleet = {"limit": limit, "travel": LONGEST if longest else None}
-        fleet |= {name: others.pop(name) for name in ("vehicles", "models", "serve") if name not in own}
+        about = {name: others.pop(name) for name in ROUTE_OPTIONS if name not in own}
         source = Source(
-            file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities, visits,
-            _given(fleet),
+            file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities,
+            wanted_visits(about), wanted_fleet(about),
         )  # fmt: skip
         return function(*args, source, **others)
 
@@ -296,6 +292,33 @@ def problem_options(function: F) -> F:
     for name, option in reversed(OPTIONS.items()):
         command = command if name in own else option(command)
     return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
+
+
+ROUTE_OPTIONS = (
+    "optional", "require", "forbid", "repeat", "at_most", "budget", "vehicles", "models", "serve", "longest", "limit",
+)  # fmt: skip
+
+
+def route_options(function: F) -> F:
+    """Add the options about visits, vehicles and models, and those about the ends of routes."""
+    for name in reversed(("start", "end", "return", "depot", *ROUTE_OPTIONS)):
+        function = OPTIONS[name](function)
+    return function
+
+
+def wanted_visits(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of `visits` that options give."""
+    found = {"forbidden": options["forbid"] or None, "repeat": options["repeat"], "at_most": options["at_most"]}
+    found |= {"budget": options.get("budget")}
+    if options["optional"] or options["require"]:
+        found["required"] = options["require"]
+    return _given(found)
+
+
+def wanted_fleet(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of `fleet` that options give."""
+    found = {name: options.get(name) for name in ("vehicles", "models", "serve", "limit")}
+    return _given({**found, "travel": LONGEST if options["longest"] else None})
 
 
 def depot_place(text: str, problem: Problem) -> str | list[float]:

@@ -10,29 +10,36 @@ import click
 from learnroute.cli.common import (
     INTERRUPTED,
     Name,
+    Source,
     check_outputs,
     command,
     deliver,
     json_option,
     output_option,
     plot_option,
-    problem_file_of,
     progress_shown,
+    route_options,
     say,
     say_written,
     seed_option,
     suffixes,
     time_left,
     time_option,
+    wanted_fleet,
+    wanted_visits,
 )
 from learnroute.cli.learning import SCALINGS, travel_fields
 from learnroute.cli.own_code import own_code
 from learnroute.cli.training import MEASURES, data_options, learner_named, read_regions, samples_width
 from learnroute.errors import InputError
-from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_problem
+from learnroute.formats import PLAN_WRITERS, check_plan_destination
 from learnroute.formats.csv_files import training_member
 from learnroute.interrupts import stop_on_interrupt
+from learnroute.model.constraints import Constraints
+from learnroute.model.depot import Depot
+from learnroute.model.fleet import Fleet
 from learnroute.model.learners import Proximal
+from learnroute.model.visits import Visits
 
 if TYPE_CHECKING:
     from learnroute.learning.intake import Scaling
@@ -51,7 +58,8 @@ AUTO = "auto"
                  help="Regularisation strength λ of the proximal learner: a number, or auto (chosen with the route). "
                  "Default: from the problem, otherwise 1."),
     click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
-                 help="Planning problem with travel, constraints, optional visits, features_scaling and learner."),
+                 help="Planning problem with travel, constraints, visits, fleet, features_scaling and learner. Options "
+                 "about routes replace its own."),
     click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
                  help="Error measure of a model in a region."),
 )  # fmt: skip
@@ -59,8 +67,9 @@ AUTO = "auto"
               help="Travel costs (.csv), instead of --problem: a matrix with names, or places (columns name and x, y "
               "or lat, lon). Default: no travel costs.")  # fmt: skip
 @click.option(
-    "--travel-rate", "rate", type=float, metavar="X", help="Loss per unit of travel, with --travel. Default: 1."
+    "--travel-rate", type=float, metavar="X", help="Loss per unit of travel. Default: that of the problem, else 1."
 )
+@route_options
 @click.option("--scaling", type=Name(SCALINGS), default="none", show_default=True,
               help="standardise: scale features to mean 0 and variance 1; whiten: also make them uncorrelated. Not "
               "with --problem.")  # fmt: skip
@@ -75,29 +84,40 @@ AUTO = "auto"
 @plot_option
 def rehearse_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...], test: float, learner: str | None,
-    regularization: str | None, problem_file: Path | None, error: str, travel: Path | None, rate: float | None,
+    regularization: str | None, problem_file: Path | None, error: str, travel: Path | None, travel_rate: float | None,
     scaling: Scaling, draws: int, trainings: int | None, seed: int, time_limit: float | None, as_json: bool,
-    outputs: tuple[Path, ...], pictures: tuple[Path, ...],
+    outputs: tuple[Path, ...], pictures: tuple[Path, ...], **about: Any,
 ) -> None:  # fmt: skip
     """Find a route by training along many routes on resampled data.
 
     DATA is a folder with one CSV file per region, one CSV table with a region column, or a folder with subfolders train
     and test. Prints the error of the route with its standard error, the errors of random orders, and the routes that
-    are statistically tied with it.
+    are statistically tied with it. With --repeat N, each visit to a region trains on 1/N of its samples.
     """
     from learnroute.learning.following import seeded
     from learnroute.learning.planned_training import needs_intercept
     from learnroute.learning.rehearsal import rehearse
 
     check_outputs(outputs, PLAN_WRITERS, pictures)
-    problem = None if problem_file is None else read_problem(problem_file_of(problem_file))
-    if problem is not None and (travel is not None or rate is not None):
-        raise InputError("the problem has travel costs already; omit --problem or --travel", field="--travel")
+    ends = {"start": about["start"], "end": about["end"], "return": about["return_"]}
+    ends = {name: value for name, value in ends.items() if value is not None}
+    visits, fleet, depot = wanted_visits(about), wanted_fleet(about), about["depot"]
+    problem = None
+    if problem_file is not None:
+        source = Source(problem_file, {}, ends, travel_rate, depot=depot, visits=visits, fleet=fleet)
+        problem = source.read()
+        if travel is not None:
+            raise InputError("the problem has travel costs already; omit --problem or --travel", field="--travel")
     fields = {} if travel is None else travel_fields(travel)
-    if rate is not None:
-        fields["travel_rate"] = rate
+    if problem is None:
+        given = {"travel_rate": travel_rate, "visits": visits and Visits(**visits), "fleet": fleet and Fleet(**fleet)}
+        fields |= {name: value for name, value in given.items() if value not in (None, {})}
     own = None if problem is None else problem.features_scaling
     regions = read_regions(data, target, region, skip, test, seed, own)
+    if problem is None and depot is not None:
+        fields["depot"] = _depot_of(depot, travel, fields, regions, ends.pop("return", True))
+    if problem is None and ends:
+        fields["constraints"] = Constraints.from_dict(ends)
     if problem is None and fields.get("regions"):
         fields, regions = _in_order(travel, fields, regions)
     strength = None if regularization in (None, AUTO) else training_member(str(regularization))
@@ -125,6 +145,25 @@ def rehearse_command(
     if stop.is_set():
         say("interrupted: this is the best route found so far")
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _depot_of(text: str, travel: Any, fields: dict[str, Any], regions: dict[str, Any], returns: bool) -> Depot:
+    """Return the depot: coordinates, or a place in the travel table that has no samples."""
+    names = list(fields.get("regions", ()))
+    if text not in names:
+        try:
+            x, y = map(float, text.split(","))
+        except ValueError:
+            reason = "a place in the table of --travel, or coordinates X,Y, are needed"
+            raise InputError(reason, field="--depot", value=text) from None
+        return Depot(coordinates=[x, y], returns=returns)
+    if text in regions:
+        raise InputError("has samples, so it is a region; give --start", field="--depot", value=text)
+    here, kept = names.index(text), [k for k, name in enumerate(names) if name in regions]
+    if "travel" not in fields:
+        return Depot(text, fields["coordinates"][here], returns=returns)
+    costs = fields["travel"]
+    return Depot(text, None, [costs[here][k] for k in kept], [costs[k][here] for k in kept], returns)
 
 
 def _in_order(travel: Any, fields: dict[str, Any], regions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -52,16 +52,17 @@ def reproduce_command(quick: bool, output: Path, report: Path | None, workers: i
     if as_json:
         print_json({"scale": found.scale.name, "claims": [vars(claim) for claim in claims]})
     else:
-        _print_claims(claims)
+        _print_claims(claims, output)
 
 
 COMMANDS = (reproduce_command,)
 
 
-def _print_claims(claims: list[Claim]) -> None:
+def _print_claims(claims: list[Claim], folder: Path) -> None:
     rows = [(claim.name, claim.verdict) for claim in claims]
     print_table(Table.of_texts(("claim", "verdict"), rows, left=2))
     for claim in claims:
-        show(f"{claim.name}: {claim.says}")
+        figure, _, _ = claim.name.partition(",")
+        show(f"{claim.name}: {claim.says.removeprefix(f'{figure}: ')}")
         for finding in claim.findings:
-            show(f"  {finding}")
+            show(f"  {finding.replace('FOLDER', str(folder))}")

@@ -58,14 +58,14 @@ TOKEN_VARIABLE = "LEARNROUTE_TOKEN"
 @click.option("--patience", type=float, default=30, show_default=True, metavar="SECONDS",
               help="Cancel jobs that nobody has polled for this time.")  # fmt: skip
 @click.option(
-    "--max-connections",
+    "--max-requests",
     type=int,
     default=200,
     show_default=True,
-    help="Maximum number of connections; more get status 503.",
+    help="Maximum number of requests at once; more get status 503.",
 )
 @click.option("--receive-seconds", type=float, default=60, show_default=True, metavar="SECONDS",
-              help="Maximum time to receive a request; slower ones get status 408.")  # fmt: skip
+              help="Maximum time to receive the body of a request; slower ones get status 408.")  # fmt: skip
 @click.option("--allow-host", multiple=True, metavar="NAME", help="Public host name of a reverse proxy, with its "
               "port if that is not 443; callers then need a token. May be repeated.")  # fmt: skip
 @click.option("--root-path", default="", metavar="PATH", help="Path of the service at that proxy, such as /learnroute.")
@@ -76,7 +76,7 @@ TOKEN_VARIABLE = "LEARNROUTE_TOKEN"
 )
 def serve_command(
     host: str, port: int, open_browser: bool, workers: int, queue: int, max_body: int, max_regions: int,
-    max_seconds: float, patience: float, max_connections: int, receive_seconds: float, allow_host: tuple[str, ...],
+    max_seconds: float, patience: float, max_requests: int, receive_seconds: float, allow_host: tuple[str, ...],
     root_path: str, trust_proxy: tuple[str, ...], seconds: float | None,
 ) -> None:  # fmt: skip
     """Start the web page and the HTTP API on this machine.
@@ -97,7 +97,7 @@ def serve_command(
     )
     settings = Settings(
         host, workers, queue, token, Limits(max_body, max_regions, max_seconds), patience,
-        connections=max_connections, receive=receive_seconds, root_path=root_path, names=allow_host,
+        requests=max_requests, receive=receive_seconds, root_path=root_path, names=allow_host,
         proxies=trust_proxy,
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ from learnroute.model.rounding import PRINTED
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import IntArray, as_count
 from learnroute.model.visits import Visits
-from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
 from learnroute.tuning import (
     Tuned,
@@ -75,7 +75,7 @@ CURVE = np.logspace(-3, 4, 71)  # λ of the curves
 PRIOR = np.logspace(-9, 5, 57)  # λ of the ridge prior that are tried first
 PRIOR_FINE = np.logspace(-9, 5, 337)
 MOST_REGIONS = 2000
-SEARCH_SHARE = 0.85  # of the time, for routes and λ; the rest is for the rows and curves
+SEARCH_SHARE = 0.8  # of the time, for routes and λ; the rest is for the rows and curves
 
 
 @dataclass(frozen=True)
@@ -291,19 +291,29 @@ class _Table:
         self.late = False  # whether curves are left out
         self.papers, self.refused = _with_least_squares(problem)
         part = budget.part(SEARCH_SHARE)
+        rounds = Rounds(part)
+        with rounds.timed():
+            shortest = route_finder(problem, METHODS["travel"], seed, part)(problem)
+            self.shortest = self._in_the_better_direction(shortest)
+            self.on_shortest = together = self._tuned(self.shortest, part)
         search = route_finder(problem, METHODS["auto"], seed, part)
-        shortest = route_finder(problem, METHODS["travel"], seed, part)(problem)
-        least_squares = None if self.papers is None or part.exhausted else search(self.papers)
+        found = [np.array(self.shortest)]
+        if self.papers is not None and not rounds.late:
+            with rounds.timed():
+                found.append(search(self.papers))
         budget.progress("routes", 1.0)
-        choose = (lambda _: shortest) if part.exhausted else search
-        together = tune_constant(problem, choose, part.part(0.6), any_route=True)
-        found = [shortest, np.array(together.order), *([] if least_squares is None else [least_squares])]
-        self.shortest = self._in_the_better_direction(min(found, key=lambda order: travel_cost(problem, order)))
+        if not rounds.late:
+            together = tune_constant(problem, search, part.part(0.6), any_route=True)
+            found.append(np.array(together.order))
+        shorter = self._in_the_better_direction(min(found, key=lambda order: travel_cost(problem, order)))
+        if shorter != self.shortest:
+            self.shortest, self.on_shortest = shorter, self._tuned(shorter, part)
         self.papers_best = None if self.papers is None else self._least(self.shortest, *found)
-        self.on_shortest = self._tuned(self.shortest, part)
-        self.on_papers_best = None if self.papers_best is None else self._tuned(self.papers_best, part)
-        given = [self.on_shortest] + ([] if self.on_papers_best is None else [self.on_papers_best])
-        self.together = min(together, *given, key=_total)
+        self.on_papers_best = None
+        if self.papers_best is not None:
+            known = self.papers_best == self.shortest
+            self.on_papers_best = self.on_shortest if known else self._tuned(self.papers_best, part)
+        self.together = min((together, self.on_shortest, self.on_papers_best or together), key=_total)
         mean = np.maximum(np.arange(problem.size), self._first).tolist()
         total = expected_loss(problem.regularized(mean), self.shortest).total
         self.running = Tuned(tuple(mean), self.shortest, total, 1.0, 1.0)
@@ -313,10 +323,9 @@ class _Table:
         if self.scheduled is self.running:  # that is a schedule, too
             self.scheduled = tune_schedule(problem, search, part, self.running)
         budget.progress("schedule", 1.0)
-        self.optional = problem.changed(visits=visits)
-        if visits == Visits() and part.exhausted:
-            self.chosen = self.together
-        else:
+        self.optional, self.chosen = problem, self.together
+        if visits != Visits() or not part.exhausted:
+            self.optional = problem.changed(visits=visits)
             choose = route_finder(self.optional, METHODS["auto"], seed, part)
             chosen = tune_constant(self.optional, choose, part, any_route=True)
             self.chosen = min(chosen, self.together, key=_total) if visits == Visits() else chosen
@@ -416,18 +425,19 @@ class _Table:
         return LearnerRow(learner, kind, memory, order, self._names(order), loss.error, travel, loss.total)
 
     def _tuned_row(self, learner: str, kind: str, tuned: Tuned | None, problem: Problem | None = None) -> LearnerRow:
-        problem = self.problem if problem is None else problem
         memory = 2 * self.problem.learner.features
         if tuned is None:
             return self._row(learner, kind, memory, None, None)
-        row = self._row(learner, kind, memory, tuned.order, problem.regularized(tuned.regularization))
+        order, travel = tuned.order, travel_cost(problem or self.problem, tuned.order)
+        error = tuned.total - self.problem.travel_rate * travel / self.problem.size
+        row = LearnerRow(learner, kind, memory, order, self._names(order), error, travel, tuned.total)
         return replace(row, regularization=tuned.regularization, regularization_range=(tuned.low, tuned.high))
 
     def _recursive(self) -> LearnerRow:
         """Price the fit to all samples, with the ridge prior that suits it best."""
         m, travel = self.problem.learner.features, self._travel_loss(self.shortest)
         curve = pooled_curve(self.problem)
-        value, error = least_of(curve, PRIOR, self.budget)
+        value, error = least_of(curve, PRIOR, Rounds(self.budget))
         totals = curve(PRIOR_FINE) + travel
         row = self._priced(RECURSIVE, m * m + m, error)
         nearly = flat_range(PRIOR_FINE, totals, value, error + travel)
@@ -473,9 +483,11 @@ def _squared_distances(problem: Problem) -> bool:
     matrix = problem.matrix
     if matrix is None:
         return True
-    rows = matrix.mean(axis=0)
-    gram = (rows[:, None] + rows[None, :] - matrix - rows.mean()) / 2
-    gram[np.diag_indices(problem.size)] += PRINTED * max(1e-300, float(np.abs(matrix).max())) * problem.size
+    rows, largest = matrix.mean(axis=0) / 2, max(float(matrix.max()), -float(matrix.min()))
+    gram = matrix * -0.5
+    gram += rows - rows.mean()
+    gram += rows[:, None]
+    gram[np.diag_indices(problem.size)] += PRINTED * max(1e-300, largest) * problem.size
     try:
         np.linalg.cholesky(gram)
     except np.linalg.LinAlgError:

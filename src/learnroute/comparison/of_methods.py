@@ -21,7 +21,7 @@ from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import IntArray, as_count
 from learnroute.model.visit_objective import VisitObjective
 from learnroute.planner import assessed, decide_learner, plan_within
-from learnroute.solvers.contract import Answer, Budget, Progress
+from learnroute.solvers.contract import Answer, Budget, Progress, Rounds
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS, Method, method_named
@@ -190,9 +190,13 @@ def compare(
     objective = objective_of(problem)
     seen = [objective_for_method(problem, objective, method) for method in chosen]
     answers: list[tuple[Answer | RefusedError, float]] = []
+    rounds = Rounds(budget.part(len(chosen) / parts))
     for k, (each, method) in enumerate(zip(seen, chosen, strict=True)):
-        late = k > 0 and budget.exhausted
-        answers.append((RefusedError(LATE), 0.0) if late else _answer(each, method, seed, budget.part(1 / (parts - k))))
+        if rounds.late:
+            answers.append((RefusedError(LATE), 0.0))
+            continue
+        with rounds.timed():
+            answers.append(_answer(each, method, seed, budget.part(1 / (parts - k))))
     found = [answer for answer, _ in answers if isinstance(answer, Answer)]
     best = min((answer.order for answer in found), key=objective, default=problem.from_depot(np.arange(problem.size)))
     known = [answer.certificate for answer in found if answer.certificate is not None]
@@ -265,9 +269,11 @@ def mean_loss(problem: Problem, method: Method, found: Plan, draws: int, budget:
     objective, rng = objective_of(problem), np.random.default_rng(found.seed)
     orders: list[IntArray] = []
     losses: list[Loss] = []
-    while len(orders) < draws and not (orders and budget.exhausted):
-        orders.append(method.solve(objective, rng, budget.silent()).order)
-        losses.append(expected_loss(problem, problem.regions_of(orders[-1])))
+    rounds = Rounds(budget)
+    while len(orders) < draws and not rounds.late:
+        with rounds.timed():
+            orders.append(method.solve(objective, rng, budget.silent()).order)
+            losses.append(expected_loss(problem, problem.regions_of(orders[-1])))
     if all(np.array_equal(order, orders[0]) for order in orders):
         return found.loss, 1
     mean = {part: math.fsum(getattr(loss, part) for loss in losses) / len(losses) for part in losses[0].to_dict()}

@@ -1,40 +1,14 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "fleet_enumeration.h"
+#include "fleet_rows.h"
 #include "fleet_search.h"
 
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 namespace learnroute {
 using namespace nb::literals;
-
-namespace {
-using Rows = std::vector<std::vector<Index>>;
-
-/// Regions and models of the visits, one row per vehicle.
-std::pair<Rows, Rows> to_rows(FleetRoutes const &routes) {
-    std::pair<Rows, Rows> found;
-    for (auto const &route : routes) {
-        auto &regions = found.first.emplace_back();
-        auto &models = found.second.emplace_back();
-        for (auto const &visit : route) {
-            regions.push_back(visit.region);
-            models.push_back(visit.model);
-        }
-    }
-    return found;
-}
-
-FleetRoutes from_rows(Rows const &regions, Rows const &models) {
-    FleetRoutes found(regions.size());
-    for (std::size_t vehicle = 0; vehicle < regions.size(); ++vehicle)
-        for (std::size_t place = 0; place < regions[vehicle].size(); ++place)
-            found[vehicle].push_back({regions[vehicle][place], models[vehicle][place]});
-    return found;
-}
-} // namespace
 
 void bind_fleets(nb::module_ &m) {
     nb::class_<FleetProblem>(m, "FleetProblem", "Vehicles and models (`model.fleet_objective`).")
@@ -92,7 +66,6 @@ void bind_fleets(nb::module_ &m) {
             "best", [](FleetSearch const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
             "The regions and the models of the best routes since the start; empty where none kept all rules.")
         .def_prop_ro("best_value", &FleetSearch::best_value, "Their value.")
-        .def_prop_ro("missing", &FleetSearch::missing, "How many required regions have no place in the present routes.")
         .def_prop_ro("typical_loss", &FleetSearch::typical_loss,
                      "The median of what iterations of the last run cost that made the routes worse.");
 }

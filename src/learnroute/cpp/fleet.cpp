@@ -36,9 +36,16 @@ std::size_t Fleet::visit_count() const {
                            [](std::size_t sum, auto const &route) { return sum + route.size(); });
 }
 
-bool Fleet::within_limits() const {
-    return travel_ <= visits().budget &&
-           std::ranges::all_of(ways_, [&](Way const &way) { return way.travel <= problem_->limit; });
+double Fleet::excess() const {
+    return std::max(0.0, travel_ - visits().budget) + excess_beside(ways_.size());
+}
+
+/// Travel of the other vehicles beyond their limits.
+double Fleet::excess_beside(std::size_t vehicle) const {
+    auto found = 0.0;
+    for (std::size_t other = 0; other < ways_.size(); ++other)
+        found += other == vehicle ? 0.0 : std::max(0.0, ways_[other].travel - problem_->limit);
+    return found;
 }
 
 void Fleet::walk(std::size_t vehicle) {
@@ -209,7 +216,7 @@ double Fleet::paid(double total, double longest) const {
 }
 
 double Fleet::value() const {
-    return paid() + error();
+    return paid() + penalty_ * excess() + error();
 }
 
 std::pair<Service, double> const &Fleet::serve() {
@@ -283,13 +290,15 @@ void Fleet::price(Index region, Index vehicle, Index model, Insertion &best, dou
     auto const untrained = !training.is_trained();
     auto const errors = training.prices(region);
     auto const share = problem_->merged ? service_.weights[model] : 1.0;
-    auto const rest = untrained ? opened(region, model) : error() - share * training.value();
+    auto const rest =
+        (untrained ? opened(region, model) : error() - share * training.value()) + penalty_ * excess_beside(vehicle);
     auto const &[stops, legs, travel] = ways_[vehicle];
     auto const &route = routes_[vehicle];
     auto const *const to = visits().travel_to(region);
     auto const *const from = visits().travel_from(region);
     auto const beside = longest_beside(vehicle);
-    auto const spare = std::min(visits().budget - travel_, problem_->limit - travel);
+    auto const spare = problem_->limit - travel;
+    auto const spare_in_all = visits().budget - travel_;
     std::size_t const begin = visits().first >= 0 ? 1 : 0;
     auto const end = route.size() + (visits().last >= 0 ? 0 : 1);
     std::size_t position = 0;
@@ -300,9 +309,8 @@ void Fleet::price(Index region, Index vehicle, Index model, Insertion &best, dou
             continue;
         auto const detour =
             route.empty() && visits().cyclic ? 0.0 : to[stops[place]] + from[stops[place + 1]] - legs[place];
-        if (detour > spare)
-            continue;
-        auto const value = paid(travel_ + detour, std::max(beside, travel + detour)) + rest +
+        auto const excess = std::max(0.0, detour - spare) + std::max(0.0, detour - spare_in_all);
+        auto const value = paid(travel_ + detour, std::max(beside, travel + detour)) + penalty_ * excess + rest +
                            (untrained ? 0.0 : share * errors[position]);
         if (value < best.value && (blink == 0.0 || dice.uniform() >= blink))
             best = {value, vehicle, static_cast<Index>(place), model};

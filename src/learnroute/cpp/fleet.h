@@ -59,6 +59,7 @@ class Fleet {
     std::pair<Service, double> best_service_; // for the present models, and the error with it ...
     bool is_served_ = false;                  // ... where it is known
     double travel_ = 0.0;                     // of all vehicles
+    double penalty_ = 0.0;                    // what a unit of travel beyond limits counts
     // Where models are averaged:
     std::vector<double> means_;   // the summed error of each model
     std::vector<double> between_; // squared distances between models, times the number of regions
@@ -85,6 +86,7 @@ class Fleet {
     void price(Index region, Index vehicle, Index model, Insertion &best, double blink, class Dice &dice);
     double opened(Index region, Index model);
     [[nodiscard]] double longest_beside(std::size_t vehicle) const;
+    [[nodiscard]] double excess_beside(std::size_t vehicle) const;
     [[nodiscard]] double paid(double total, double longest) const;
     [[nodiscard]] double error() const;
     [[nodiscard]] double merged_error(std::span<double const> weights) const;
@@ -96,18 +98,21 @@ public:
     [[nodiscard]] FleetRoutes const &routes() const { return routes_; }
     [[nodiscard]] Service const &service() const { return service_; }
     [[nodiscard]] std::size_t visit_count() const;
-    /// Whether no vehicle travels farther than it may.
-    [[nodiscard]] bool within_limits() const;
+    /// Travel beyond the limit of each vehicle, and beyond the budget for all.
+    [[nodiscard]] double excess() const;
+    void set_penalty(double penalty) { penalty_ = penalty; }
 
     /// Change routes and service.
     void assign(FleetRoutes const &routes, Service const &service);
-    /// The value with the present service. Where the longest route is paid for, the others count a little, too.
+    /// The value with the present service, travel beyond limits penalised. Where the longest route is paid for, the
+    /// others count a little, too.
     [[nodiscard]] double value() const;
     /// What the present travel counts.
     [[nodiscard]] double paid() const { return paid(travel_, std::max(ways_[0].travel, longest_beside(0))); }
     /// The best service for the present routes, and the error with it.
     std::pair<Service, double> const &serve();
-    /// Find the best place for a visit to a region; a share of the places is overlooked.
+    /// Find the best place for a visit to a region, travel beyond limits penalised; a share of the places is
+    /// overlooked.
     Insertion best_insertion(Index region, double blink, Dice &dice);
     void insert(Index region, Insertion const &where);
 };

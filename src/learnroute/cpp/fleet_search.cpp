@@ -1,24 +1,33 @@
 #include "fleet_search.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
+constexpr FleetVisit between_routes{-1, -1};
 constexpr std::size_t neighbours = 10; // of a region that moves make its neighbours along the route
 constexpr std::size_t rare = 20;       // of so many moves, one changes where a route begins or ends
+constexpr std::size_t seldom = 5;      // of so many, one joins parts between long ways otherwise
 constexpr std::size_t short_segment = 3;
 constexpr std::size_t longest_segment = 50;
+constexpr std::int64_t period = 100; // iterations after which the penalty of travel beyond limits changes ...
+constexpr auto step = 1.2;           // ... by this factor, ...
+constexpr auto range = 1e6;          // ... up to so many times the least penalty
 } // namespace
 
 FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
     : fleet_(std::move(problem)), listed_(near.columns()), params_(params), dice_(seed), counts_(visits().regions),
-      places_(visits().regions) {
+      places_(visits().regions),
+      least_penalty_(0.1 * (visits().rate + visits().total / std::min(fleet_.problem().limit, visits().budget))),
+      penalty_(10 * least_penalty_) {
     for (std::size_t row = 0; row < near.rows(); ++row)
         for (auto const region : near[row])
             near_.push_back(static_cast<Index>(region));
+    fleet_.set_penalty(penalty_);
 }
 
 void FleetSearch::count() {
@@ -29,7 +38,7 @@ void FleetSearch::count() {
 }
 
 void FleetSearch::start(FleetRoutes routes, Service service) {
-    current_ = {std::move(routes), std::move(service), {}, inf};
+    current_ = {std::move(routes), std::move(service), inf, 0.0};
     best_ = {};
     is_located_ = false;
 }
@@ -39,11 +48,11 @@ void FleetSearch::insert(std::span<Index const> regions) {
     count();
     fleet_.assign(trial_, current_.service);
     absent_.assign(regions.begin(), regions.end());
-    auto missing = recreate(0.0);
+    recreate(0.0);
+    auto complete = true;
     for (Index region = 0; region < visits().regions; ++region)
-        if (visits().required[region] && counts_[region] == 0 && std::ranges::find(missing, region) == missing.end())
-            missing.push_back(region);
-    keep(value(), std::move(missing));
+        complete = complete && (visits().required[region] == 0 || counts_[region] > 0);
+    keep(complete ? value() : inf);
 }
 
 /// The value of the routes tried, with models that serve as is best.
@@ -53,13 +62,13 @@ double FleetSearch::value() {
 }
 
 /// Go on from the routes tried.
-void FleetSearch::keep(double value, std::vector<Index> missing) {
+void FleetSearch::keep(double value) {
     current_.routes = trial_;
     current_.service = fleet_.serve().first;
-    current_.missing = std::move(missing);
     current_.value = value;
+    current_.excess = fleet_.excess();
     is_located_ = false;
-    if (current_.missing.empty() && value < best_.value)
+    if (current_.excess == 0.0 && value < best_.value)
         best_ = current_;
 }
 
@@ -103,6 +112,8 @@ bool FleetSearch::rearrange() {
         return relabel();
     if (movable_.size() < 2 || listed_ == 0)
         return false;
+    if (dice_.below(seldom) == 0)
+        return recombine();
     auto const here = movable_[dice_.below(movable_.size())];
     auto const choice = dice_.coin() ? std::min(listed_, neighbours) : listed_; // further ones lead to other clusters
     auto const region = trial_[here.vehicle][here.at].region;
@@ -112,6 +123,67 @@ bool FleetSearch::rearrange() {
     if (there.vehicle < 0 || (there.vehicle == here.vehicle && there.at == here.at))
         return false;
     return here.vehicle == there.vehicle ? rearrange_within(here, there) : rearrange_between(here, there);
+}
+
+/// Cut the routes, one behind the other, where ways are long, and join the parts otherwise; routes may be joined and
+/// split so. Return whether that changes anything.
+bool FleetSearch::recombine() {
+    std::vector<Index> vehicles; // those that go out, and one more
+    joined_.clear();
+    auto longest = 0.0;
+    for (Index vehicle = 0; vehicle < static_cast<Index>(trial_.size()); ++vehicle) {
+        auto const &route = trial_[vehicle];
+        if (route.empty() && !vehicles.empty() && trial_[vehicles.back()].empty())
+            continue;
+        if (!vehicles.empty())
+            joined_.push_back(between_routes);
+        vehicles.push_back(vehicle);
+        joined_.insert(joined_.end(), route.begin(), route.end());
+        for (std::size_t at = 1; at < route.size(); ++at)
+            longest = std::max(longest, visits().travel(route[at - 1].region, route[at].region));
+    }
+    auto const before = joined_;
+    Index const begin = visits().first >= 0 ? 1 : 0;
+    auto const end = static_cast<Index>(joined_.size()) - (visits().last >= 0 ? 1 : 0);
+    lengths_.assign(1, 0.0); // where routes begin and end is cut as often as the longest way
+    for (auto place = begin + 1; place < end; ++place) {
+        auto const from = joined_[place - 1].region;
+        auto const to = joined_[place].region;
+        lengths_.push_back(lengths_.back() + (from < 0 || to < 0 ? longest : visits().travel(from, to)));
+    }
+    lengths_.push_back(lengths_.back() + longest);
+    std::array<Index, 3> cuts{};
+    for (auto &cut : cuts) {
+        auto const at = dice_.uniform() * (lengths_.back() + longest) - longest;
+        cut = begin + static_cast<Index>(std::ranges::upper_bound(lengths_, at) - lengths_.begin());
+    }
+    std::ranges::sort(cuts);
+    auto const place = [&](Index cut) { return joined_.begin() + std::min(cut, end); };
+    auto const [from, middle, to] = std::array{place(cuts[0]), place(cuts[1]), place(cuts[2])};
+    auto const turned = dice_.below(4); // the first part, the second part, or both
+    if (turned & 1)
+        std::reverse(from, middle);
+    if (turned & 2)
+        std::reverse(middle, to);
+    if (turned == 0 || dice_.coin()) // they change places
+        std::rotate(from, middle, to);
+    if (joined_ == before)
+        return false;
+    auto visit = joined_.begin();
+    for (auto const vehicle : vehicles) {
+        auto const next = std::find(visit, joined_.end(), between_routes);
+        trial_[vehicle].assign(visit, next);
+        visit = next == joined_.end() ? next : next + 1;
+    }
+    set_models();
+    return true;
+}
+
+/// Let the visits of each vehicle train its model, where there are several vehicles.
+void FleetSearch::set_models() {
+    for (std::size_t vehicle = 0; trial_.size() > 1 && vehicle < trial_.size(); ++vehicle)
+        for (auto &visit : trial_[vehicle])
+            visit.model = static_cast<Index>(vehicle);
 }
 
 bool FleetSearch::rearrange_within(Place here, Place there) {
@@ -182,9 +254,7 @@ bool FleetSearch::rearrange_between(Place here, Place there) {
         one.erase(one.begin() + behind, one.begin() + behind + swapped);
         one.insert(one.begin() + behind, moved.begin(), moved.end());
     }
-    for (auto const vehicle : {here.vehicle, there.vehicle})
-        for (auto &visit : trial_[vehicle])
-            visit.model = vehicle;
+    set_models();
     return true;
 }
 
@@ -223,7 +293,6 @@ void FleetSearch::ruin() {
         for (auto &route : trial_)
             std::erase_if(route, [](FleetVisit const &visit) { return visit.region < 0; });
     }
-    absent_.insert(absent_.end(), current_.missing.begin(), current_.missing.end());
     add_others(seed);
 }
 
@@ -242,37 +311,31 @@ void FleetSearch::add_others(Index seed) {
 
 /// Put absent regions in, those that are not required where that pays; a share of these is decided the other way.
 ///
-/// Returns the required regions that found no place.
-std::vector<Index> FleetSearch::recreate(double contrary) {
-    std::vector<Index> missing;
+/// Returns whether all that are required found a place.
+bool FleetSearch::recreate(double contrary) {
     for (auto left = absent_.size(); left > 1; --left)
         std::swap(absent_[left - 1], absent_[dice_.below(left)]);
-    if (fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(visits().at_most) || visits().budget < inf ||
-        fleet_.problem().limit < inf)
+    if (fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(visits().at_most))
         std::ranges::stable_partition(absent_, [&](Index region) { return visits().required[region] != 0; });
+    auto complete = true;
     for (auto const region : absent_) {
         auto const required = visits().required[region] && counts_[region] == 0;
         auto const needed = required || static_cast<Index>(fleet_.visit_count()) < visits().at_least;
         auto const where = fleet_.best_insertion(region, params_.blink, dice_);
-        if (where.value == inf) {
-            if (required && std::ranges::find(missing, region) == missing.end())
-                missing.push_back(region);
-            continue;
-        }
+        complete = complete && (!required || where.value < inf);
         auto const pays = where.value < fleet_.value();
-        if (!needed && pays == (contrary > 0.0 && dice_.uniform() < contrary))
+        if (where.value == inf || (!needed && pays == (contrary > 0.0 && dice_.uniform() < contrary)))
             continue;
         fleet_.insert(region, where);
         ++counts_[region];
     }
     trial_ = fleet_.routes();
-    return missing;
+    return complete;
 }
 
 void FleetSearch::look(double temperature) {
     locate();
     auto const rearranged = dice_.uniform() < params_.rearranged;
-    std::vector<Index> missing = current_.missing;
     if (rearranged) {
         if (!rearrange())
             return;
@@ -280,32 +343,33 @@ void FleetSearch::look(double temperature) {
     } else {
         ruin();
         fleet_.assign(trial_, current_.service);
-        missing = recreate(params_.contrary);
+        if (!recreate(params_.contrary))
+            return;
     }
-    if (!fleet_.within_limits())
-        return;
     auto const found = value();
-    auto const fewer = missing.size() < current_.missing.size();
-    auto const more = missing.size() > current_.missing.size();
-    if (found > current_.value && !rearranged && !fewer && !more)
-        worse_.push_back(found - current_.value);
-    auto const tolerance = temperature > 0.0 ? temperature * dice_.exponential() : 0.0;
-    if (fewer || (!more && found < current_.value + tolerance))
-        keep(found, std::move(missing));
+    auto const worse = cost(found, fleet_.excess()) - cost(current_.value, current_.excess);
+    if (worse > 0.0 && !rearranged)
+        worse_.push_back(worse);
+    if (worse < (temperature > 0.0 ? temperature * dice_.exponential() : 0.0))
+        keep(found);
+}
+
+/// Raise the penalty where few of the last routes kept all limits, else lower it.
+void FleetSearch::adapt_penalty() {
+    within_ += current_.excess == 0.0 ? 1 : 0;
+    if (++looks_ % period != 0)
+        return;
+    auto const changed = 2 * within_ < period ? penalty_ * step : penalty_ / step;
+    penalty_ = std::clamp(changed, least_penalty_, range * least_penalty_);
+    fleet_.set_penalty(penalty_);
+    within_ = 0;
 }
 
 void FleetSearch::run(std::int64_t iterations, double temperature) {
     worse_.clear();
-    for (; iterations > 0; --iterations)
+    for (; iterations > 0; --iterations) {
         look(temperature);
-}
-
-double FleetSearch::typical_loss() const {
-    if (worse_.empty())
-        return 0.0;
-    auto sorted = worse_;
-    auto const middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::ranges::nth_element(sorted, middle);
-    return *middle;
+        adapt_penalty();
+    }
 }
 } // namespace learnroute

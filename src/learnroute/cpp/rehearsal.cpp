@@ -1,6 +1,7 @@
 #include "rehearsal.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace learnroute {
@@ -21,48 +22,59 @@ void add_products(double *sum, double const *factors, double const *values, std:
 }
 } // namespace
 
-Rehearsal::Rehearsal(std::size_t regions, std::size_t positions, std::size_t draws, std::vector<double> maps,
-                     std::vector<double> constants, std::vector<double> start, std::vector<double> root,
-                     std::vector<double> aims, std::vector<double> rest)
-    : regions_(regions), width_(start.size() / draws), draws_(draws), positions_(positions), maps_(std::move(maps)),
-      constants_(std::move(constants)), start_(std::move(start)), root_(std::move(root)), aims_(std::move(aims)),
-      rest_(std::move(rest)) {}
+Rehearsal::Rehearsal(std::size_t batches, std::size_t positions, std::size_t draws, std::vector<double> maps,
+                     std::vector<double> constants, std::vector<double> start, std::vector<double> roots,
+                     std::vector<double> aims, std::vector<double> rests)
+    : batches_(batches), width_(start.size() / draws), draws_(draws), positions_(positions),
+      tests_(rests.size() / draws), maps_(std::move(maps)), constants_(std::move(constants)), start_(std::move(start)),
+      roots_(std::move(roots)), aims_(std::move(aims)), rests_(std::move(rests)) {}
 
-void Rehearsal::train(std::size_t position, Index region, std::span<double const> before,
+void Rehearsal::train(std::size_t position, Index batch, std::span<double const> before,
                       std::span<double> after) const {
-    auto const place = std::min(position, positions_ - 1) * regions_ + static_cast<std::size_t>(region);
+    auto const place = std::min(position, positions_ - 1) * batches_ + static_cast<std::size_t>(batch);
     std::copy_n(constants_.data() + place * numbers(), numbers(), after.data());
     auto const *const map = maps_.data() + place * width_ * numbers();
     for (std::size_t row = 0; row < width_; ++row)
         add_products(after.data() + row * draws_, map + row * numbers(), before.data(), width_, draws_);
 }
 
-void Rehearsal::test(std::span<double const> models, std::span<double> errors) const {
-    std::ranges::copy(rest_, errors.begin());
-    std::vector<double> residuals(draws_);
-    for (std::size_t row = 0; row < width_; ++row) {
-        for (std::size_t draw = 0; draw < draws_; ++draw)
-            residuals[draw] = -aims_[row * draws_ + draw];
-        add_products(residuals.data(), root_.data() + (row * width_ + row) * draws_, models.data() + row * draws_,
+void Rehearsal::residuals(std::size_t test, std::span<double const> models, std::span<double> found) const {
+    auto const *const aims = aims_.data() + test * numbers();
+    auto const *const root = roots_.data() + test * width_ * numbers();
+    for (std::size_t i = 0; i < numbers(); ++i)
+        found[i] = -aims[i];
+    for (std::size_t row = 0; row < width_; ++row)
+        add_products(found.data() + row * draws_, root + (row * width_ + row) * draws_, models.data() + row * draws_,
                      width_ - row, draws_);
-        for (std::size_t draw = 0; draw < draws_; ++draw)
-            errors[draw] += residuals[draw] * residuals[draw];
-    }
 }
 
-std::vector<double> Rehearsal::models_after(std::span<Index const> visits) const {
+double Rehearsal::mean_rest(std::size_t test) const {
+    auto const first = rests_.begin() + static_cast<std::ptrdiff_t>(test * draws_);
+    return std::accumulate(first, first + static_cast<std::ptrdiff_t>(draws_), 0.0) / static_cast<double>(draws_);
+}
+
+std::vector<double> Rehearsal::models_after(std::span<Index const> batches) const {
     auto models = start_;
     std::vector<double> next(numbers());
-    for (std::size_t position = 0; position < visits.size(); ++position) {
-        train(position, visits[position], models, next);
+    for (std::size_t position = 0; position < batches.size(); ++position) {
+        train(position, batches[position], models, next);
         std::swap(models, next);
     }
     return models;
 }
 
-std::vector<double> Rehearsal::errors_after(std::span<Index const> visits) const {
+std::vector<double> Rehearsal::errors_after(std::span<Index const> batches) const {
+    auto const models = models_after(batches);
     std::vector<double> errors(draws_);
-    test(models_after(visits), errors);
+    std::vector<double> found(numbers());
+    for (std::size_t test = 0; test < tests_; ++test) {
+        residuals(test, models, found);
+        for (std::size_t draw = 0; draw < draws_; ++draw)
+            errors[draw] += rests_[test * draws_ + draw];
+        for (std::size_t row = 0; row < width_; ++row)
+            for (std::size_t draw = 0; draw < draws_; ++draw)
+                errors[draw] += found[row * draws_ + draw] * found[row * draws_ + draw];
+    }
     return errors;
 }
 } // namespace learnroute

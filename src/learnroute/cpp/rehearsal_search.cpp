@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -9,37 +10,175 @@ namespace learnroute {
 namespace {
 constexpr std::size_t longest_segment = 3; // of visits that are moved together
 constexpr double optional_share = 0.5;     // of moves that change which regions are visited, where some are optional
+constexpr double model_share = 0.3;        // of moves that change the model of a visit, where one vehicle has several
+constexpr FleetVisit separator{-1, 0};     // the next vehicle begins
+
+bool is_separator(FleetVisit const &visit) {
+    return visit.region < 0;
+}
 } // namespace
 
 RehearsalSearch::RehearsalSearch(std::shared_ptr<Rehearsal const> rehearsal,
-                                 std::shared_ptr<VisitProblem const> problem, std::uint64_t seed)
-    : rehearsal_(std::move(rehearsal)), problem_(std::move(problem)), random_(seed), errors_(rehearsal_->draws()) {}
+                                 std::shared_ptr<FleetProblem const> problem, Index batches_per_region,
+                                 std::uint64_t seed)
+    : rehearsal_(std::move(rehearsal)), problem_(std::move(problem)), batches_per_region_(batches_per_region),
+      dice_(seed), trained_(problem_->models), tried_(problem_->models), counts_(visits().regions),
+      numbers_(visits().regions), untrained_(outcome_of(rehearsal_->start())) {}
 
-double RehearsalSearch::travel_of(std::span<Index const> visits) const {
-    auto const outside = problem_->outside();
+std::size_t RehearsalSearch::visit_count(Sequence const &sequence) const {
+    return sequence.size() + 1 - static_cast<std::size_t>(problem_->vehicles);
+}
+
+double RehearsalSearch::travel_of(std::span<FleetVisit const> route) const {
+    if (route.empty())
+        return 0.0;
+    auto const outside = visits().outside();
+    auto const first = route.front().region;
+    auto const last = route.back().region;
     auto total = 0.0;
-    for (std::size_t i = 1; i < visits.size(); ++i)
-        total += problem_->travel(visits[i - 1], visits[i]);
-    if (problem_->cyclic)
-        return total + problem_->travel(visits.back(), visits.front());
-    return total + problem_->travel(outside, visits.front()) + problem_->travel(visits.back(), outside);
+    for (std::size_t i = 1; i < route.size(); ++i)
+        total += visits().travel(route[i - 1].region, route[i].region);
+    if (visits().cyclic)
+        return total + visits().travel(last, first);
+    return total + visits().travel(outside, first) + visits().travel(last, outside);
 }
 
-double RehearsalSearch::price(std::size_t kept) {
-    while (trained_.size() <= trial_.size())
-        trained_.emplace_back(rehearsal_->numbers());
-    for (auto place = kept; place < trial_.size(); ++place)
-        rehearsal_->train(place, trial_[place], place == kept ? models_[place] : trained_[place], trained_[place + 1]);
-    rehearsal_->test(kept == trial_.size() ? models_[kept] : trained_[trial_.size()], errors_);
-    auto const error = std::accumulate(errors_.begin(), errors_.end(), 0.0) / static_cast<double>(errors_.size());
-    return problem_->rate * travel_of(trial_) + problem_->count * error;
+std::pair<double, bool> RehearsalSearch::paid_travel() const {
+    auto total = 0.0;
+    auto longest = 0.0;
+    for (auto begin = trial_.begin();; ++begin) {
+        auto const end = std::find_if(begin, trial_.end(), is_separator);
+        auto const travel = travel_of({begin, end});
+        total += travel;
+        longest = std::max(longest, travel);
+        if (end == trial_.end())
+            break;
+        begin = end;
+    }
+    return {problem_->longest ? longest : total, total <= visits().budget && longest <= problem_->limit};
 }
 
-void RehearsalSearch::find_absent() {
-    absent_.clear();
-    for (Index region = 0; region < problem_->regions; ++region)
-        if (problem_->repeats[region] > 0 && std::ranges::find(current_, region) == current_.end())
-            absent_.push_back(region);
+std::vector<double> RehearsalSearch::outcome_of(std::span<double const> models) const {
+    std::vector<double> found(rehearsal_->numbers());
+    if (problem_->merged) {
+        rehearsal_->residuals(0, models, found);
+        return found;
+    }
+    std::vector<double> errors(rehearsal_->tests());
+    for (std::size_t test = 0; test < errors.size(); ++test) {
+        rehearsal_->residuals(test, models, found);
+        errors[test] = std::inner_product(found.begin(), found.end(), found.begin(), 0.0) /
+                           static_cast<double>(rehearsal_->draws()) +
+                       rehearsal_->mean_rest(test);
+    }
+    return errors;
+}
+
+void RehearsalSearch::deal_batches() {
+    std::ranges::fill(numbers_, 0);
+    for (auto &each : tried_)
+        each.batches.clear();
+    Index vehicle = 0;
+    for (auto const &visit : trial_) {
+        if (is_separator(visit)) {
+            ++vehicle;
+            continue;
+        }
+        auto const model = problem_->vehicles > 1 ? vehicle : visit.model;
+        tried_[model].batches.push_back(visit.region * batches_per_region_ + numbers_[visit.region]++);
+    }
+}
+
+void RehearsalSearch::train(std::size_t model, std::size_t kept) {
+    auto &now = tried_[model];
+    now.models.resize(std::max(now.models.size(), now.batches.size() + 1));
+    for (auto place = kept; place < now.batches.size(); ++place) {
+        now.models[place + 1].resize(rehearsal_->numbers());
+        rehearsal_->train(place, now.batches[place], place == kept ? trained_[model].models[place] : now.models[place],
+                          now.models[place + 1]);
+    }
+    auto const last = now.batches.size();
+    now.outcome = outcome_of(kept == last ? trained_[model].models[last] : now.models[last]);
+}
+
+double RehearsalSearch::merged_error() {
+    merged_.clear();
+    auto has_untrained = false; // models that were not trained are all alike: one of them counts
+    for (std::size_t model = 0; model < tried_.size(); ++model) {
+        auto const is_trained = !tried_[model].batches.empty();
+        if (is_trained || (!problem_->equal && !has_untrained))
+            merged_.emplace_back(tried_[model].outcome);
+        has_untrained = has_untrained || !is_trained;
+    }
+    auto const many = merged_.size();
+    linear_.resize(many);
+    quadratic_.resize(many * many);
+    auto const draws = static_cast<double>(rehearsal_->draws());
+    for (std::size_t a = 0; a < many; ++a)
+        linear_[a] = std::inner_product(merged_[a].begin(), merged_[a].end(), merged_[a].begin(), 0.0) / draws;
+    if (many == 1)
+        return linear_[0] + rehearsal_->mean_rest(0);
+    for (std::size_t a = 0; a < many; ++a)
+        for (std::size_t b = 0; b < a; ++b) {
+            auto apart = 0.0;
+            for (std::size_t i = 0; i < merged_[a].size(); ++i)
+                apart += (merged_[a][i] - merged_[b][i]) * (merged_[a][i] - merged_[b][i]);
+            quadratic_[a * many + b] = quadratic_[b * many + a] = apart / draws;
+        }
+    MatrixView<double> const apart(quadratic_.data(), many, many);
+    auto const weights =
+        problem_->equal ? std::vector<double>(many, 1.0 / static_cast<double>(many)) : merge_.best(linear_, apart);
+    return MergeWeights::value(linear_, apart, weights) + rehearsal_->mean_rest(0);
+}
+
+double RehearsalSearch::served_error() const {
+    auto total = 0.0;
+    for (std::size_t region = 0; region < untrained_.size(); ++region) {
+        auto least = untrained_[region];
+        for (auto const &each : tried_)
+            least = std::min(least, each.outcome[region]);
+        total += least;
+    }
+    return total;
+}
+
+double RehearsalSearch::price(double travel) {
+    deal_batches();
+    for (std::size_t model = 0; model < tried_.size(); ++model) {
+        auto const &now = tried_[model].batches;
+        auto const &before = trained_[model].batches;
+        if (now == before)
+            tried_[model].outcome = trained_[model].outcome;
+        else
+            train(model, static_cast<std::size_t>(std::ranges::mismatch(before, now).in1 - before.begin()));
+    }
+    auto const error = problem_->merged ? merged_error() : served_error();
+    return visits().rate * travel + visits().count * error;
+}
+
+void RehearsalSearch::keep(double value) {
+    for (std::size_t model = 0; model < tried_.size(); ++model) {
+        auto &now = tried_[model];
+        auto &before = trained_[model];
+        auto const kept =
+            static_cast<std::size_t>(std::ranges::mismatch(before.batches, now.batches).in1 - before.batches.begin());
+        before.models.resize(std::max(before.models.size(), now.batches.size() + 1));
+        for (auto place = kept + 1; place <= now.batches.size(); ++place)
+            std::swap(before.models[place], now.models[place]);
+        std::swap(before.batches, now.batches);
+        std::swap(before.outcome, now.outcome);
+    }
+    std::swap(current_, trial_);
+    std::swap(counts_, numbers_);
+    addable_.clear();
+    for (Index region = 0; region < visits().regions; ++region)
+        if (counts_[region] < visits().repeats[region])
+            addable_.push_back(region);
+    value_ = value;
+    if (value < best_value_) {
+        best_ = current_;
+        best_value_ = value;
+    }
 }
 
 bool RehearsalSearch::rearrange(std::size_t begin, std::size_t end) {
@@ -47,10 +186,10 @@ bool RehearsalSearch::rearrange(std::size_t begin, std::size_t end) {
     if (many < 2)
         return false;
     auto const at = [&](std::size_t place) { return trial_.begin() + static_cast<std::ptrdiff_t>(begin + place); };
-    auto one = static_cast<std::size_t>(below(many));
-    auto two = static_cast<std::size_t>(below(many - 1));
+    auto one = static_cast<std::size_t>(dice_.below(many));
+    auto two = static_cast<std::size_t>(dice_.below(many - 1));
     two += two >= one ? 1 : 0;
-    auto const kind = below(4);
+    auto const kind = dice_.below(4);
     if (kind == 0) {
         std::iter_swap(at(one), at(two));
     } else if (kind == 1) {
@@ -58,9 +197,9 @@ bool RehearsalSearch::rearrange(std::size_t begin, std::size_t end) {
             std::swap(one, two);
         std::reverse(at(one), at(two + 1));
     } else { // a segment that begins at the first place goes before or behind the visit at the second
-        auto const length = std::min<std::size_t>(1 + below(longest_segment), many - 1);
+        auto const length = std::min<std::size_t>(1 + dice_.below(longest_segment), many - 1);
         one = std::min(one, many - length);
-        auto const target = static_cast<std::size_t>(below(many - length + 1));
+        auto const target = static_cast<std::size_t>(dice_.below(many - length + 1));
         if (target == one)
             return false;
         if (kind == 3)
@@ -75,69 +214,76 @@ bool RehearsalSearch::rearrange(std::size_t begin, std::size_t end) {
 
 bool RehearsalSearch::change_visits(std::size_t begin, std::size_t end) {
     auto const at = [&](std::size_t place) { return trial_.begin() + static_cast<std::ptrdiff_t>(place); };
-    auto const kind = below(3);
+    auto const kind = dice_.below(3);
     auto const many = end - begin;
+    auto const visited = static_cast<Index>(visit_count(trial_));
     if (kind == 0) {
-        if (absent_.empty() || static_cast<Index>(trial_.size()) >= problem_->at_most)
+        if (addable_.empty() || visited >= visits().at_most)
             return false;
-        trial_.insert(at(begin + below(many + 1)), absent_[below(absent_.size())]);
+        auto const place = at(begin + dice_.below(many + 1));
+        auto const region = addable_[dice_.below(addable_.size())];
+        trial_.insert(place, {region, has_several_models() ? dice_.below(problem_->models) : 0});
         return true;
     }
     if (many == 0)
         return false;
-    auto const place = begin + static_cast<std::size_t>(below(many));
-    if (problem_->required[trial_[place]] != 0)
+    auto const place = begin + static_cast<std::size_t>(dice_.below(many));
+    auto const region = trial_[place].region;
+    if (is_separator(trial_[place]) || (visits().required[region] != 0 && counts_[region] == 1))
         return false;
     if (kind == 1) {
-        if (trial_.size() < 2 || static_cast<Index>(trial_.size()) <= problem_->at_least)
+        if (visited < 2 || visited <= visits().at_least)
             return false;
         trial_.erase(at(place));
         return true;
     }
-    if (absent_.empty())
+    if (addable_.empty())
         return false;
-    trial_[place] = absent_[below(absent_.size())];
+    trial_[place].region = addable_[dice_.below(addable_.size())];
+    return true;
+}
+
+bool RehearsalSearch::change_model(std::size_t begin, std::size_t end) {
+    if (begin == end)
+        return false;
+    auto &visit = trial_[begin + dice_.below(end - begin)];
+    visit.model = (visit.model + 1 + dice_.below(problem_->models - 1)) % problem_->models;
     return true;
 }
 
 void RehearsalSearch::look(double temperature) {
-    std::size_t const begin = problem_->first >= 0 ? 1 : 0;
-    auto const end = std::max(begin, current_.size() - (problem_->last >= 0 ? 1 : 0));
-    auto const optional = !absent_.empty() || std::ranges::find(problem_->required, 0) != problem_->required.end();
+    std::size_t const begin = visits().first >= 0 ? 1 : 0;
+    auto const end = std::max(begin, current_.size() - (visits().last >= 0 ? 1 : 0));
+    auto const optional = !addable_.empty() || std::ranges::find(visits().required, 0) != visits().required.end();
     trial_ = current_;
-    auto const made = optional && uniform() < optional_share ? change_visits(begin, end) : rearrange(begin, end);
-    if (!made || travel_of(trial_) > problem_->budget)
+    auto made = false;
+    if (has_several_models() && dice_.uniform() < model_share)
+        made = change_model(0, current_.size()); // those of fixed visits, too
+    else
+        made = optional && dice_.uniform() < optional_share ? change_visits(begin, end) : rearrange(begin, end);
+    if (!made)
         return;
-    auto const kept = static_cast<std::size_t>(std::ranges::mismatch(current_, trial_).in1 - current_.begin());
-    auto const value = price(kept);
+    auto const [travel, is_allowed] = paid_travel();
+    if (!is_allowed)
+        return;
+    auto const value = price(travel);
     if (value > value_)
         worse_.push_back(value - value_);
-    if (value >= value_ + (temperature > 0.0 ? -temperature * std::log(1.0 - uniform()) : 0.0))
-        return;
-    auto const changed = trial_.size() != current_.size() || optional;
-    std::swap(current_, trial_);
-    models_.resize(current_.size() + 1);
-    for (auto place = kept + 1; place <= current_.size(); ++place)
-        std::swap(models_[place], trained_[place]);
-    for (auto &each : trained_) // those that were taken from beyond the end have no room yet
-        each.resize(rehearsal_->numbers());
-    value_ = value;
-    if (changed)
-        find_absent();
-    if (value < best_value_) {
-        best_ = current_;
-        best_value_ = value;
-    }
+    if (value < value_ + (temperature > 0.0 ? temperature * dice_.exponential() : 0.0))
+        keep(value);
 }
 
-void RehearsalSearch::start(std::span<Index const> visits) {
-    trial_.assign(visits.begin(), visits.end());
-    models_.assign(trial_.size() + 1, {rehearsal_->start().begin(), rehearsal_->start().end()});
-    value_ = best_value_ = price(0);
-    for (std::size_t place = 1; place <= trial_.size(); ++place)
-        models_[place] = trained_[place];
-    current_ = best_ = trial_;
-    find_absent();
+void RehearsalSearch::start(FleetRoutes const &routes) {
+    trial_.clear();
+    for (std::size_t vehicle = 0; vehicle < routes.size(); ++vehicle) {
+        if (vehicle > 0)
+            trial_.push_back(separator);
+        trial_.insert(trial_.end(), routes[vehicle].begin(), routes[vehicle].end());
+    }
+    std::vector<double> const first(rehearsal_->start().begin(), rehearsal_->start().end());
+    trained_.assign(trained_.size(), Trained{{}, std::vector<std::vector<double>>(1, first), untrained_});
+    best_value_ = std::numeric_limits<double>::infinity();
+    keep(price(paid_travel().first));
 }
 
 void RehearsalSearch::run(std::int64_t moves, double temperature) {
@@ -146,12 +292,14 @@ void RehearsalSearch::run(std::int64_t moves, double temperature) {
         look(temperature);
 }
 
-double RehearsalSearch::typical_loss() const {
-    if (worse_.empty())
-        return 0.0;
-    auto sorted = worse_;
-    auto const middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::ranges::nth_element(sorted, middle);
-    return *middle;
+FleetRoutes RehearsalSearch::best() const {
+    FleetRoutes found(1);
+    for (auto const &visit : best_)
+        if (is_separator(visit))
+            found.emplace_back();
+        else
+            found.back().push_back(
+                {visit.region, problem_->vehicles > 1 ? static_cast<Index>(found.size() - 1) : visit.model});
+    return found;
 }
 } // namespace learnroute

@@ -1,61 +1,91 @@
 #pragma once
 
+#include "dice.h"
+#include "fleet.h"
+#include "median.h"
+#include "merge_weights.h"
 #include "rehearsal.h"
-#include "visit_problem.h"
 
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace learnroute {
-/// Simulated annealing of a sequence of visits that is priced by rehearsal.
+/// Simulated annealing of the routes of a fleet (or of one vehicle with one model) that are priced by rehearsal.
 ///
-/// The value is travel times its rate, plus the mean test error over the draws times the number of regions: that of
-/// `VisitProblem`, whose rules are kept, with the rehearsed error in the place of the law's. Moves are Or-opt, 2-opt
-/// and exchanges of two visits; where visits are optional, also additions, removals and replacements. The models before
-/// the first changed visit are kept, and only what follows is trained again.
+/// The value is the paid travel times its rate, plus the mean test error over the draws times the number of regions:
+/// that of `FleetProblem`, whose rules are kept, with the rehearsed error in the place of the law's. Models are
+/// averaged with the weights that are best in these draws, or each region has the model that is best there.
+///
+/// The routes of all vehicles stand in one sequence, with a separator before each vehicle but the first. So Or-opt,
+/// 2-opt and exchanges of two visits also move visits between vehicles. Where visits are optional, there are additions,
+/// removals and replacements; where one vehicle has several models, a visit may train another one. Each visit to a
+/// region has a batch of its own. Of each model, what comes before its first changed batch is not trained again.
 class RehearsalSearch {
-    using Models = std::vector<double>;
+    using Sequence = std::vector<FleetVisit>;
+
+    /// The trainings of one model.
+    struct Trained {
+        std::vector<Index> batches;
+        std::vector<std::vector<double>> models; // of all draws: before the first batch, and after each of them
+        std::vector<double> outcome;             // the residuals where models are averaged, else the errors by region
+    };
 
     std::shared_ptr<Rehearsal const> rehearsal_;
-    std::shared_ptr<VisitProblem const> problem_;
-    std::mt19937_64 random_;
-    std::vector<Index> current_;
-    std::vector<Models> models_; // before each visit, and after the last one
+    std::shared_ptr<FleetProblem const> problem_;
+    Index batches_per_region_;
+    Dice dice_;
+    MergeWeights merge_;
+    Sequence current_;
+    std::vector<Trained> trained_; // one per model
     double value_ = 0.0;
-    std::vector<Index> best_;
+    Sequence best_;
     double best_value_ = 0.0;
-    std::vector<Index> trial_;
-    std::vector<Models> trained_; // the same of the trial, from the first changed visit on
-    std::vector<double> errors_;
-    std::vector<Index> absent_; // regions that may be visited and are not
+    Sequence trial_;
+    std::vector<Trained> tried_;    // the same of the trial, from the first changed batch on
+    std::vector<Index> counts_;     // visits to each region, in the current sequence
+    std::vector<Index> numbers_;    // the same in the trial, up to some visit
+    std::vector<Index> addable_;    // regions that may be visited once more
+    std::vector<double> untrained_; // the outcome of the first model
     std::vector<double> worse_;
+    // The programme of weights:
+    std::vector<std::span<double const>> merged_;
+    std::vector<double> linear_;
+    std::vector<double> quadratic_;
 
-    Index below(std::size_t count) { return static_cast<Index>((random_() >> 11) % count); }
-    double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-    [[nodiscard]] double travel_of(std::span<Index const> visits) const;
-    /// The value of the trial, whose visits before `kept` are those of the current sequence.
-    double price(std::size_t kept);
-    void find_absent();
-    /// Change the trial at random; return whether it keeps the rules, the budget aside.
+    [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
+    [[nodiscard]] bool has_several_models() const { return problem_->models > problem_->vehicles; }
+    [[nodiscard]] std::size_t visit_count(Sequence const &sequence) const;
+    [[nodiscard]] double travel_of(std::span<FleetVisit const> route) const;
+    /// The travel that is paid for by the trial, and whether it keeps all limits.
+    [[nodiscard]] std::pair<double, bool> paid_travel() const;
+    [[nodiscard]] std::vector<double> outcome_of(std::span<double const> models) const;
+    void deal_batches();
+    void train(std::size_t model, std::size_t kept);
+    double price(double travel);
+    double merged_error();
+    [[nodiscard]] double served_error() const;
+    void keep(double value);
+    /// Change the trial at random; return whether it keeps the rules, limits of travel aside.
     bool rearrange(std::size_t begin, std::size_t end);
     bool change_visits(std::size_t begin, std::size_t end);
+    bool change_model(std::size_t begin, std::size_t end);
     void look(double temperature);
 
 public:
-    RehearsalSearch(std::shared_ptr<Rehearsal const> rehearsal, std::shared_ptr<VisitProblem const> problem,
-                    std::uint64_t seed);
+    RehearsalSearch(std::shared_ptr<Rehearsal const> rehearsal, std::shared_ptr<FleetProblem const> problem,
+                    Index batches_per_region, std::uint64_t seed);
 
-    /// Start from a sequence that keeps the rules.
-    void start(std::span<Index const> visits);
+    /// Start from routes that keep the rules.
+    void start(FleetRoutes const &routes);
     /// Look at so many random moves.
     void run(std::int64_t moves, double temperature);
 
-    [[nodiscard]] std::vector<Index> const &best() const { return best_; }
+    [[nodiscard]] FleetRoutes best() const;
     [[nodiscard]] double best_value() const { return best_value_; }
     /// The median of what the moves of the last run cost, of those that made the sequence worse; 0 where none did.
-    [[nodiscard]] double typical_loss() const;
+    [[nodiscard]] double typical_loss() const { return median(worse_); }
 };
 } // namespace learnroute

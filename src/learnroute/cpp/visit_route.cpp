@@ -11,7 +11,7 @@ namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
 constexpr auto tiny = 1e-100; // weights below count for nothing, and would be slow to calculate with
-constexpr auto small = 1e-9;  // shares in the model, and weights of errors, below which pairs are left out
+constexpr auto small = 1e-8;  // shares in the model, and weights of errors, below which pairs are left out
 
 /// Σ weights[i]·row[regions[i]], from `begin` to `end`.
 double weigh_row(std::vector<double> const &weights, std::vector<Index> const &regions, double const *row,
@@ -72,8 +72,9 @@ double VisitRoute::own_at(Index region, std::size_t place) const {
     return found + left * problem_->initial[region];
 }
 
-/// Find the own part of the error before each visit, of visits that count; the first ones are known.
-void VisitRoute::find_own(std::size_t kept) {
+/// Find the own part of the error before each visit, of visits that count; the first ones are known, and all are where
+/// visits that have changed have no share in the model before them. From the visit `same` on, visits are as before.
+void VisitRoute::find_own(std::size_t kept, std::size_t same) {
     auto const size = visits_.size();
     auto first = size;
     for (auto reaching = 1.0; first > 0 && std::abs(reaching) > negligible_;) {
@@ -81,6 +82,7 @@ void VisitRoute::find_own(std::size_t kept) {
         reaching *= problem_->update(static_cast<Index>(first), visits_[first]).second;
     }
     auto const begin = known_ <= first ? std::max(kept, first) : first;
+    auto const is_known = known_ == first;
     if (begin == first)
         known_ = first;
     std::fill(own_.begin() + static_cast<std::ptrdiff_t>(std::min(kept, begin)),
@@ -94,6 +96,8 @@ void VisitRoute::find_own(std::size_t kept) {
         shares_[held] = left * update.plasticity;
         left *= update.retention;
     }
+    if (is_known && same <= held)
+        return;
     for (auto visit = begin; visit < size; ++visit) {
         auto const region = visits_[visit];
         auto const &update = problem_->update(static_cast<Index>(visit), region);
@@ -110,6 +114,10 @@ void VisitRoute::find_own(std::size_t kept) {
 void VisitRoute::assign(std::span<Index const> visits) {
     auto const size = visits.size();
     auto const kept = static_cast<std::size_t>(std::ranges::mismatch(visits_, visits).in1 - visits_.begin());
+    auto same = size; // the visit from which on all stay where they are
+    if (visits_.size() == size)
+        while (same > kept && visits_[same - 1] == visits[same - 1])
+            --same;
     visits_.assign(visits.begin(), visits.end());
     is_weighed_ = false;
     for (auto *table : {&sum_, &common_, &own_, &legs_})
@@ -117,7 +125,7 @@ void VisitRoute::assign(std::span<Index const> visits) {
     auto changed = kept;
     if (problem_->coupled) {
         auto const before = known_;
-        find_own(kept);
+        find_own(kept, same);
         changed = known_ < before ? std::min(kept, known_) : kept;
     }
     for (auto visit = changed; visit < size; ++visit) {
@@ -134,8 +142,11 @@ void VisitRoute::assign(std::span<Index const> visits) {
     stops_.front() = round ? visits_.back() : outside;
     std::ranges::copy(visits_, stops_.begin() + 1);
     stops_.back() = round ? visits_.front() : outside;
-    for (std::size_t place = 0; place <= size; ++place)
-        legs_[place] = problem_->travel(stops_[place], stops_[place + 1]);
+    auto const measure = [&](std::size_t place) { legs_[place] = problem_->travel(stops_[place], stops_[place + 1]); };
+    measure(0); // the way back of a cycle
+    for (auto place = kept; place <= same; ++place)
+        measure(place);
+    measure(size);
     travel_ = std::accumulate(legs_.begin(), legs_.end() - (problem_->cyclic ? 1 : 0), 0.0);
 }
 

@@ -47,7 +47,7 @@ class VisitRoute {
     [[nodiscard]] VisitProblem::Update const &later(std::size_t visit) const;
     [[nodiscard]] bool counts(std::size_t follow) const;
     [[nodiscard]] double own_at(Index region, std::size_t place) const;
-    void find_own(std::size_t kept);
+    void find_own(std::size_t kept, std::size_t same);
     void weigh();
     void weigh_own(std::size_t kept);
     void sum_owned();
@@ -63,7 +63,7 @@ public:
     /// Infinity where there is no visit.
     [[nodiscard]] double value() const;
 
-    /// Change the visits; what the beginning has in common with the present ones is kept.
+    /// Change the visits; what beginning and end have in common with the present ones is kept.
     void assign(std::span<Index const> visits);
     /// The value with a further visit to a region, by the place it is put at; infinity where the rules forbid that.
     ///

@@ -18,20 +18,68 @@ constexpr std::size_t longest_segment = 50;
 
 VisitSearch::VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
-    : route_(std::move(problem)), listed_(near.columns()), params_(params), random_(seed), value_(inf),
-      best_value_(inf), counts_(route_.problem().regions), places_(route_.problem().regions) {
+    : route_(std::move(problem)), listed_(near.columns()), params_(params), dice_(seed), value_(inf), best_value_(inf),
+      counts_(route_.problem().regions), places_(route_.problem().regions) {
     for (std::size_t row = 0; row < near.rows(); ++row)
         for (auto const region : near[row])
             near_.push_back(static_cast<Index>(region));
+    find_sway();
 }
 
-double VisitSearch::exponential() {
-    return -std::log(1.0 - uniform());
+/// What is learnt before the last visits fades with each of them (`learnroute.model.law`), and lies within the range of
+/// the dissimilarities.
+void VisitSearch::find_sway() {
+    auto const &problem = route_.problem();
+    auto retention = 0.0;
+    auto second = 0.0;
+    auto coupling = 0.0;
+    auto quiet = inf;
+    auto noisy = -inf;
+    for (auto const &update : problem.updates) {
+        retention = std::max(retention, std::abs(update.retention));
+        second = std::max(second, std::abs(update.second));
+        coupling = std::max(coupling, std::abs(update.coupling));
+        quiet = std::min(quiet, update.noise);
+        noisy = std::max(noisy, update.noise);
+    }
+    auto const [low, high] = std::ranges::minmax(problem.scores);
+    auto const farthest = std::max(std::ranges::max(problem.seen), std::ranges::max(problem.initial));
+    auto sum = std::max(high, problem.total) - std::min(low, problem.total);
+    auto common = problem.count * (coupling * farthest + noisy - quiet) / (1.0 - second);
+    auto own = problem.count * coupling * farthest;
+    auto paired = 0.0;
+    sway_.push_back(inf);
+    for (Index follow = 1; follow <= problem.at_most; ++follow) {
+        paired = second * paired + own;
+        sum *= retention;
+        common *= second;
+        own *= retention;
+        sway_.push_back(retention < 1.0 && second < 1.0 ? sum + common + paired : inf);
+    }
+}
+
+double VisitSearch::least_loss() const {
+    auto const &problem = route_.problem();
+    auto const size = current_.size();
+    auto same = size; // the visit from which on all stay where they are
+    while (same > 0 && current_[same - 1] == trial_[same - 1])
+        --same;
+    auto const sway = sway_[size - same];
+    if (sway == inf || problem.cyclic)
+        return -inf;
+    auto longer = 0.0;
+    for (auto place = static_cast<std::size_t>(std::ranges::mismatch(current_, trial_).in1 - current_.begin());
+         place <= same; ++place) {
+        auto const before = [&](auto const &visits) { return place > 0 ? visits[place - 1] : problem.outside(); };
+        longer += problem.travel(before(trial_), trial_[place]) - problem.travel(before(current_), current_[place]);
+    }
+    return problem.rate * longer - sway;
 }
 
 void VisitSearch::start(std::span<Index const> visits) {
     current_.assign(visits.begin(), visits.end());
     route_.assign(current_);
+    is_located_ = false;
     value_ = best_value_ = inf;
     best_.clear();
 }
@@ -45,6 +93,7 @@ bool VisitSearch::insert(std::span<Index const> regions) {
     absent_.assign(regions.begin(), regions.end());
     auto const found = recreate(0.0);
     current_ = trial_;
+    is_located_ = false;
     value_ = route_.value();
     auto const &required = route_.problem().required;
     auto complete = has_enough();
@@ -58,12 +107,15 @@ bool VisitSearch::insert(std::span<Index const> regions) {
 }
 
 void VisitSearch::locate() {
+    if (is_located_)
+        return;
+    is_located_ = true;
     auto const &problem = route_.problem();
     begin_ = problem.first >= 0 ? 1 : 0;
     end_ = static_cast<Index>(current_.size()) - (problem.last >= 0 ? 1 : 0);
     std::ranges::fill(places_, -1);
     for (auto place = begin_; place < end_; ++place)
-        if (places_[current_[place]] < 0 || coin())
+        if (places_[current_[place]] < 0 || dice_.coin())
             places_[current_[place]] = place;
 }
 
@@ -72,9 +124,9 @@ bool VisitSearch::rearrange() {
         return false;
     auto const at = [&](Index place) { return trial_.begin() + place; };
     trial_ = current_;
-    auto const here = begin_ + below(end_ - begin_);
-    if (below(rare) == 0) { // turn the beginning or the end, or cut between the two elsewhere
-        auto const turn = below(3);
+    auto const here = begin_ + dice_.below(end_ - begin_);
+    if (dice_.below(rare) == 0) { // turn the beginning or the end, or cut between the two elsewhere
+        auto const turn = dice_.below(3);
         if (turn == 0)
             std::reverse(at(begin_), at(here + 1));
         else if (turn == 1)
@@ -83,20 +135,20 @@ bool VisitSearch::rearrange() {
             std::rotate(at(begin_), at(here), at(end_));
         return true;
     }
-    if (below(seldom) == 0)
+    if (dice_.below(seldom) == 0)
         return recombine();
-    auto const choice = coin() ? std::min(listed_, neighbours) : listed_; // further ones lead to other clusters
-    auto const there = places_[near_[current_[here] * listed_ + below(choice)]];
+    auto const choice = dice_.coin() ? std::min(listed_, neighbours) : listed_; // further ones lead to other clusters
+    auto const there = places_[near_[current_[here] * listed_ + dice_.below(choice)]];
     if (there < 0)
         return false;
-    auto const turned = coin();
+    auto const turned = dice_.coin();
     auto const [one, two] = std::minmax(here, there);
-    if (turned && coin()) // 2-opt: the two become neighbours
+    if (turned && dice_.coin()) // 2-opt: the two become neighbours
         std::reverse(at(one + 1), at(two + 1));
     else if (turned)
         std::reverse(at(one), at(two));
     else { // Or-opt: a segment goes to the other side of what is between
-        auto const length = 1 + below(coin() ? short_segment : longest_segment);
+        auto const length = 1 + dice_.below(dice_.coin() ? short_segment : longest_segment);
         if (here < there)
             std::rotate(at(here + 1), at(there), at(std::min(end_, there + length)));
         else
@@ -117,20 +169,20 @@ bool VisitSearch::recombine() {
     lengths_.push_back(lengths_.back() + longest);
     std::array<Index, 3> cuts{};
     for (auto &cut : cuts) {
-        auto const at = uniform() * (lengths_.back() + longest) - longest;
+        auto const at = dice_.uniform() * (lengths_.back() + longest) - longest;
         cut = begin_ + static_cast<Index>(std::ranges::upper_bound(lengths_, at) - lengths_.begin());
     }
     std::ranges::sort(cuts);
     auto const [from, middle, to] = cuts;
     auto const at = [&](Index place) { return trial_.begin() + place; };
-    auto const turned = 1 + below(3); // the first part, the second part, or both
+    auto const turned = 1 + dice_.below(3); // the first part, the second part, or both
     if (turned & 1)
         std::reverse(at(from), at(middle));
     if (turned & 2)
         std::reverse(at(middle), at(to));
-    if (coin()) // else they change places, in the same direction or turned
+    if (dice_.coin()) // else they change places, in the same direction or turned
         std::rotate(at(from), at(middle), at(to));
-    if (coin())
+    if (dice_.coin())
         std::reverse(at(from), at(to));
     return trial_ != current_;
 }
@@ -144,13 +196,13 @@ void VisitSearch::ruin() {
         ++counts_[region];
     trial_ = current_;
     absent_.clear();
-    auto const seed = begin < end ? current_[begin + below(end - begin)] : below(problem.regions);
+    auto const seed = begin < end ? current_[begin + dice_.below(end - begin)] : dice_.below(problem.regions);
     auto const remove = [&](Index region, Index longest) {
         auto const place = places_[region];
         if (place < 0 || trial_[place] < 0)
             return false;
-        auto const length = 1 + below(longest);
-        auto const from = std::max(begin, place - below(length));
+        auto const length = 1 + dice_.below(longest);
+        auto const from = std::max(begin, place - dice_.below(length));
         for (auto at = from; at < std::min(end, from + length); ++at)
             if (trial_[at] >= 0) {
                 absent_.push_back(trial_[at]);
@@ -162,7 +214,7 @@ void VisitSearch::ruin() {
     if (begin < end) {
         auto const longest = std::min(params_.string, end - begin);
         auto const most = std::max(1.0, 4 * params_.removed / (1 + longest) - 1);
-        auto strings = static_cast<Index>(1 + uniform() * most);
+        auto strings = static_cast<Index>(1 + dice_.uniform() * most);
         strings -= remove(seed, longest) ? 1 : 0;
         for (std::size_t i = 0; i < listed_ && strings > 0; ++i)
             strings -= remove(near_[seed * listed_ + i], longest) ? 1 : 0;
@@ -173,11 +225,12 @@ void VisitSearch::ruin() {
 
 void VisitSearch::add_others(Index seed) {
     auto const &problem = route_.problem();
-    auto const added = below(params_.added + 1);
+    auto const added = dice_.below(params_.added + 1);
     for (Index i = 0; i < added; ++i) {
-        auto const is_near = listed_ > 0 && coin();
-        auto const region = is_near ? near_[seed * listed_ + below(std::min<std::size_t>(listed_, 2 * params_.added))]
-                                    : below(problem.regions);
+        auto const is_near = listed_ > 0 && dice_.coin();
+        auto const region = is_near
+                                ? near_[seed * listed_ + dice_.below(std::min<std::size_t>(listed_, 2 * params_.added))]
+                                : dice_.below(problem.regions);
         auto const times = std::count(absent_.begin(), absent_.end(), region);
         if (counts_[region] + times < problem.repeats[region])
             absent_.push_back(region);
@@ -187,7 +240,7 @@ void VisitSearch::add_others(Index seed) {
 bool VisitSearch::recreate(double contrary) {
     auto const &problem = route_.problem();
     for (auto left = absent_.size(); left > 1; --left)
-        std::swap(absent_[left - 1], absent_[below(left)]);
+        std::swap(absent_[left - 1], absent_[dice_.below(left)]);
     if (problem.budget < inf || trial_.size() + absent_.size() > static_cast<std::size_t>(problem.at_most))
         std::ranges::stable_partition(absent_, [&](Index region) { return problem.required[region] != 0; });
     for (auto const region : absent_) {
@@ -197,7 +250,7 @@ bool VisitSearch::recreate(double contrary) {
         std::size_t best = 0;
         auto const prices = route_.prices(region);
         for (std::size_t place = 0; place < prices.size(); ++place)
-            if (prices[place] < least && uniform() >= params_.blink) {
+            if (prices[place] < least && dice_.uniform() >= params_.blink) {
                 least = prices[place];
                 best = place;
             }
@@ -207,7 +260,7 @@ bool VisitSearch::recreate(double contrary) {
             continue;
         }
         auto const pays = least < route_.value();
-        if (!needed && pays == (contrary > 0.0 && uniform() < contrary))
+        if (!needed && pays == (contrary > 0.0 && dice_.uniform() < contrary))
             continue;
         trial_.insert(trial_.begin() + static_cast<std::ptrdiff_t>(best), region);
         ++counts_[region];
@@ -218,10 +271,15 @@ bool VisitSearch::recreate(double contrary) {
 
 void VisitSearch::look(double temperature) {
     locate();
-    auto const rearranged = uniform() < params_.rearranged;
+    auto const rearranged = dice_.uniform() < params_.rearranged;
+    auto const tolerance = temperature > 0.0 ? temperature * dice_.exponential() : 0.0;
     if (rearranged) {
         if (!rearrange())
             return;
+        if (auto const loss = least_loss(); loss > tolerance) {
+            worse_.push_back(loss);
+            return;
+        }
         route_.assign(trial_);
     } else {
         ruin();
@@ -232,11 +290,12 @@ void VisitSearch::look(double temperature) {
     if (route_.travel() > route_.problem().budget)
         return;
     auto const value = route_.value();
-    if (value > value_ && !rearranged)
+    if (value > value_)
         worse_.push_back(value - value_);
-    if (value >= value_ + (temperature > 0.0 ? temperature * exponential() : 0.0))
+    if (value >= value_ + tolerance)
         return;
     current_ = trial_;
+    is_located_ = false;
     value_ = value;
     if (value < best_value_) {
         best_ = current_;
@@ -248,14 +307,5 @@ void VisitSearch::run(std::int64_t iterations, double temperature) {
     worse_.clear();
     for (; iterations > 0; --iterations)
         look(temperature);
-}
-
-double VisitSearch::typical_loss() const {
-    if (worse_.empty())
-        return 0.0;
-    auto sorted = worse_;
-    auto const middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::ranges::nth_element(sorted, middle);
-    return *middle;
 }
 } // namespace learnroute

@@ -1,10 +1,11 @@
 #pragma once
 
+#include "dice.h"
+#include "median.h"
 #include "visit_route.h"
 
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <span>
 #include <vector>
 
@@ -29,24 +30,22 @@ class VisitSearch {
     std::vector<Index> near_; // of each region the nearest others, nearest first, one row each
     std::size_t listed_;      // entries per row
     RuinParams params_;
-    std::mt19937_64 random_;
+    Dice dice_;
     std::vector<Index> current_;
     double value_;
     std::vector<Index> best_;
     double best_value_;
     std::vector<Index> trial_;
     std::vector<Index> counts_; // visits to each region, in `trial_`
+    bool is_located_ = false;   // whether these are known for the present sequence:
     std::vector<Index> places_; // of a visit to each region, or -1
     Index begin_ = 0;           // places of visits that may be moved
     Index end_ = 0;
     std::vector<Index> absent_; // regions that are to be put in
     std::vector<double> worse_;
     std::vector<double> lengths_; // of ways up to each place
+    std::vector<double> sway_;    // by how much visits can change the error, by how many visits follow unchanged
 
-    Index below(std::size_t count) { return static_cast<Index>((random_() >> 11) % count); }
-    double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-    double exponential();
-    bool coin() { return (random_() >> 63) != 0; }
     [[nodiscard]] bool has_enough() const { return static_cast<Index>(trial_.size()) >= route_.problem().at_least; }
     /// Find a place of each region that may be moved.
     void locate();
@@ -54,6 +53,9 @@ class VisitSearch {
     bool rearrange();
     /// Cut the sequence where ways are long, and join the parts otherwise; return whether that changes anything.
     bool recombine();
+    void find_sway();
+    /// What the sequence that is tried costs more than the present one at least: both have the same number of visits.
+    [[nodiscard]] double least_loss() const;
     void ruin();
     void add_others(Index seed);
     /// Put absent regions in, those that are not required where that pays; a share of these is decided the other way.
@@ -77,6 +79,6 @@ public:
     [[nodiscard]] std::vector<Index> const &best() const { return best_; }
     [[nodiscard]] double best_value() const { return best_value_; }
     /// The median of what the last iterations cost, of those that made the sequence worse; 0 where none did.
-    [[nodiscard]] double typical_loss() const;
+    [[nodiscard]] double typical_loss() const { return median(worse_); }
 };
 } // namespace learnroute

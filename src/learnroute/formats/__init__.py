@@ -9,7 +9,7 @@ from typing import Any
 
 from learnroute.errors import InputError, check_type, listed
 from learnroute.formats import json_files
-from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there, missing_file
+from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there, missing_file, opened_file
 from learnroute.formats.plans import plan_from
 from learnroute.model.learners import TRAINING
 from learnroute.model.problem import Problem
@@ -256,6 +256,9 @@ def _read(path: Path) -> Any:
         return _module(READERS[FOLDER]).read(path)
     if not is_there(path):
         raise missing_file(path)
+    if not path.suffix:
+        with opened_file(path):  # what is no regular file is refused as such
+            pass
     if path.suffix.lower() not in READERS or not path.suffix:
         known = ", ".join(suffix or "a folder" for suffix in READERS)
         given = f"unknown format {path.suffix!r}" if path.suffix else "the name has no extension for the format"

@@ -181,7 +181,7 @@ def plan_schema() -> Schema:
                 "type": ["object", "null"],
                 "description": "Of a route chosen by rehearsal: error, standard_error, errors (per region, in the "
                 "order of expected_errors, label noise included), random (mean, least, most over random orders), "
-                "order_matters, draws; null of other plans",
+                "order_matters, draws; of fleets, weights or served_by that follow serves by; null of other plans",
             },
             "loss_at_most": _or_null(
                 NUMBER, "The largest total loss with dissimilarities between their bounds; null where that is not known"

@@ -1,4 +1,4 @@
-"""What training does to the model of a linear learner: an affine map w ← A·w + c per region and draw.
+"""What training does to the model of a linear learner: an affine map w ← A·w + c per batch and draw.
 
 All rules here move the model by a gain times the residual, w ← w + K·(y - X·w), and differ in what the gain makes of
 the singular values of X. Oracle: `learning/learners.py`, which trains one batch after the other.
@@ -16,13 +16,14 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.learning.adapters import as_learner
-from learnroute.learning.data import RegionData, resample_region
+from learnroute.learning.data import Batch, RegionData, resample_region
 from learnroute.learning.planned_training import LEARNERS
 from learnroute.learning.steps import train
 from learnroute.model.spectrum import gradient_shares
 from learnroute.model.validation import FloatArray
 
-MOST_NUMBERS = 5 * 10**7  # that the maps of all regions and draws may have
+MOST_NUMBERS = 5 * 10**7  # that the maps of all batches and draws may have
+Triangles = tuple[FloatArray, FloatArray, FloatArray]  # root, aims, rest (see `AffineMaps`)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +33,12 @@ class AffineMaps:
     Attributes
     ----------
     maps, constants
-        A and c by position (or a single one, where all are alike) and region.
+        A and c by position (or a single one, where all are alike) and batch: those of one region after another.
     start
         The first model.
     root, aims, rest
-        The mean test error over all regions is ``|root·w - aims|² + rest``.
+        The test error is the sum of ``|root·w - aims|² + rest`` over tests, the first axis: one of all regions, or one
+        per region.
     """
 
     maps: FloatArray
@@ -50,11 +52,18 @@ class AffineMaps:
 class Draws:
     """Samples of regions, dealt several times to training and test, as many to each as were given.
 
-    `first` is the number of the first draw: draws of different numbers are independent of each other.
+    `first` is the number of the first draw: draws of different numbers are independent of each other. The training
+    samples of a region are dealt to so many `visits`, in equal parts.
     """
 
-    def __init__(self, regions: Sequence[RegionData], count: int, seed: int, first: int = 0) -> None:
-        self.regions, self.count, self.seed, self.first = regions, count, seed, first
+    def __init__(self, regions: Sequence[RegionData], count: int, seed: int, first: int = 0, visits: int = 1) -> None:
+        self.regions, self.count, self.seed, self.first, self.visits = regions, count, seed, first, visits
+
+    def batches(self, region: RegionData) -> list[Batch]:
+        """Return the training samples of each visit to a region."""
+        inputs, targets = region.train
+        size = len(targets) // self.visits
+        return [(inputs[k : k + size], targets[k : k + size]) for k in range(0, size * self.visits, size)]
 
     def deal(self, draw: int) -> list[RegionData]:
         """Return the samples of one draw."""
@@ -93,29 +102,39 @@ class LinearTrainings:
         self.learner, self.draws, self.names, self.weights = learner, draws, names, weights
         self.kind, self.intercept = type(learner).__name__, bool(learner.fit_intercept)
         self.width = draws.regions[0].train[0].shape[1] + self.intercept
-        numbers = len(names) * draws.count * self.width**2
-        if numbers > MOST_NUMBERS:
-            most = MOST_NUMBERS // (len(names) * self.width**2)
+        per_draw = len(names) * draws.visits * self.width**2
+        if per_draw * draws.count > MOST_NUMBERS:
             raise InputError(
-                f"{len(names)} regions of {self.width} features would make maps of {numbers:,} numbers; use draws <= "
-                f"{most}, or fewer features",
+                f"{len(names) * draws.visits} batches of {self.width} features would make maps of "
+                f"{per_draw * draws.count:,} numbers; use draws <= {MOST_NUMBERS // per_draw}, or fewer features",
                 field="draws",
                 value=draws.count,
             )
 
     @cached_property
     def _batches(self) -> list[tuple[FloatArray, FloatArray]]:
-        """Features and targets for training by region; the draw is the first axis."""
+        """Features and targets for training by batch; the draw is the first axis."""
         found = []
         for place in range(len(self.names)):
-            batches = [dealt[place].train for dealt in self.draws.dealt]
-            inputs = np.array([self._with_constant(features) for features, _ in batches])
-            found.append((inputs, np.array([targets for _, targets in batches])))
+            dealt = [self.draws.batches(regions[place]) for regions in self.draws.dealt]
+            for batches in zip(*dealt, strict=True):
+                inputs = np.array([self._with_constant(features) for features, _ in batches])
+                found.append((inputs, np.array([targets for _, targets in batches])))
+        return found
+
+    @cached_property
+    def _tests(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Features and targets for testing by region; the draw is the first axis."""
+        found = []
+        for place in range(len(self.names)):
+            parts = [regions[place].test for regions in self.draws.dealt]
+            inputs = np.array([self._with_constant(features) for features, _ in parts])
+            found.append((inputs, np.array([targets for _, targets in parts])))
         return found
 
     @cached_property
     def _factors(self) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
-        """The singular values, right singular vectors and rotated targets of each batch, by region."""
+        """The singular values, right singular vectors and rotated targets of each batch."""
         found = []
         for inputs, targets in self._batches:
             left, singular, right = np.linalg.svd(inputs, full_matrices=False)
@@ -123,21 +142,33 @@ class LinearTrainings:
         return found
 
     @cached_property
-    def tests(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The mean test error over all regions as a triangle: root, aims, rest."""
-        root = np.zeros((self.draws.count, self.width, self.width))
-        aims, rest = np.zeros((self.draws.count, self.width)), np.zeros(self.draws.count)
-        for draw, dealt in enumerate(self.draws.dealt):
-            rows = []
-            for region, weight in zip(dealt, self.weights.tolist(), strict=True):
-                features, targets = region.test
-                factor = np.sqrt(weight / (len(targets) * len(dealt)))
-                rows.append(factor * np.column_stack([self._with_constant(features), targets]))
-            triangle: FloatArray = np.linalg.qr(np.concatenate(rows), mode="r")  # type: ignore[assignment]
-            size = min(len(triangle), self.width)
-            root[draw, :size], aims[draw, :size] = triangle[:size, :-1], triangle[:size, -1]
-            rest[draw] = float((triangle[self.width :, -1] ** 2).sum())
-        return root, aims, rest
+    def _common_test(self) -> Triangles:
+        """The mean test error over all regions as one triangle per draw."""
+        return self._triangles([range(len(self.names))])
+
+    @cached_property
+    def _tests_by_region(self) -> Triangles:
+        """The same as a sum of one triangle per region."""
+        return self._triangles([[place] for place in range(len(self.names))])
+
+    def _triangles(self, groups: Sequence[Sequence[int]]) -> Triangles:
+        """Return root, aims and rest of groups of regions: what they add to the mean test error over all regions."""
+        shape = len(groups), self.draws.count, self.width
+        root, aims, rest = np.zeros((*shape, self.width)), np.zeros(shape), np.zeros(shape[:2])
+        for test, group in enumerate(groups):
+            parts = []
+            for place in group:
+                inputs, targets = self._tests[place]
+                factor = np.sqrt(self.weights[place] / (targets.shape[1] * len(self.names)))
+                parts.append(factor * np.concatenate([inputs, targets[:, :, None]], axis=2))
+            rows = np.concatenate(parts, axis=1)
+            for draw in range(self.draws.count):
+                triangle: FloatArray = np.linalg.qr(rows[draw], mode="r")  # type: ignore[assignment]
+                size = min(len(triangle), self.width)
+                root[test, draw, :size], aims[test, draw, :size] = triangle[:size, :-1], triangle[:size, -1]
+                rest[test, draw] = float((triangle[self.width :, -1] ** 2).sum())
+        found = (np.ascontiguousarray(np.moveaxis(table, 1, -1)) for table in (root, aims, rest))
+        return next(found), next(found), next(found)
 
     @property
     def scale(self) -> float:
@@ -145,7 +176,7 @@ class LinearTrainings:
         total: float = 0.0
         for (singular, _, _), (inputs, _) in zip(self._factors, self._batches, strict=True):
             total += float((singular**2).sum()) / float(inputs.shape[0] * inputs.shape[1])
-        return total / float(len(self.names) * self.width)
+        return total / float(len(self._batches) * self.width)
 
     def _with_constant(self, features: FloatArray) -> FloatArray:
         return np.column_stack([features, np.ones(len(features))]) if self.intercept else features
@@ -165,8 +196,11 @@ class LinearTrainings:
         """How many batches the learner was trained on before."""
         return int(self.learner.batches_) if hasattr(self.learner, "coef_") else 0
 
-    def maps(self, positions: int, strength: float | None = None) -> AffineMaps:
-        """Return the maps of up to so many positions, with another strength of a proximal learner if one is given."""
+    def maps(self, positions: int, strength: float | None = None, by_region: bool = False) -> AffineMaps:
+        """Return the maps of up to so many positions, with another strength of a proximal learner if one is given.
+
+        `by_region`: with one test per region, in the place of one of all regions.
+        """
         kind = self.kind
         if kind == "RecursiveRegressor":
             tables = [self._pooled()]
@@ -183,9 +217,7 @@ class LinearTrainings:
             tables = [self._least_squares()]
         maps, constants = (np.array(parts) for parts in zip(*tables, strict=True))
         start = np.repeat(self.start[:, None], self.draws.count, axis=1)
-        root, aims, rest = self.tests
-        last = [np.ascontiguousarray(np.moveaxis(table, 0, -1)) for table in (root, aims, rest)]
-        return AffineMaps(maps, constants, start, *last)
+        return AffineMaps(maps, constants, start, *(self._tests_by_region if by_region else self._common_test))
 
     def _proximal(self, strength: float) -> tuple[FloatArray, FloatArray]:
         if strength == 0:
@@ -205,7 +237,7 @@ class LinearTrainings:
                     else:
                         train(*batch, self.start)
                 except InputError as refusal:
-                    raise refusal.within(f"region {self.names[place]!r}") from None
+                    raise refusal.within(f"region {self.names[place // self.draws.visits]!r}") from None
 
     def _least_squares(self) -> tuple[FloatArray, FloatArray]:
         return self._by_gain(lambda singular, samples: 1 / singular)
@@ -222,7 +254,7 @@ class LinearTrainings:
         return self._by_gain(gain)
 
     def _by_gain(self, gain: Any) -> tuple[FloatArray, FloatArray]:
-        """Return A = I - V·g·s·V' and c = V·g·U'y, by region; the draw is the last axis."""
+        """Return A = I - V·g·s·V' and c = V·g·U'y, by batch; the draw is the last axis."""
         maps, constants = [], []
         for (singular, right, turned), (inputs, _) in zip(self._factors, self._batches, strict=True):
             gains = gain(singular, inputs.shape[1])
@@ -244,9 +276,7 @@ class LinearTrainings:
 
     def errors_by_region(self, models: FloatArray) -> FloatArray:
         """Return the test error of each draw's model (columns) in each region: draws x regions."""
-        found = np.empty((self.draws.count, len(self.names)))
-        for draw, dealt in enumerate(self.draws.dealt):
-            for place, region in enumerate(dealt):
-                features, targets = region.test
-                found[draw, place] = np.mean((self._with_constant(features) @ models[:, draw] - targets) ** 2)
-        return found
+        found = [
+            np.mean((np.einsum("bnm,mb->bn", inputs, models) - targets) ** 2, axis=1) for inputs, targets in self._tests
+        ]
+        return np.array(found).T

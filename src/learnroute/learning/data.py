@@ -219,8 +219,8 @@ def _mapped(outputs: Any, inputs: FloatArray) -> FloatArray:
     table = np.asarray(outputs, dtype=np.float64)
     if table.ndim != 2 or len(table) != len(inputs):
         raise InputError(
-            f"a table of shape {inputs.shape} became one of shape {table.shape}; one row of features a sample "
-            "is needed",
+            f"a table of shape {inputs.shape} became one of shape {table.shape}; expected one row of features per "
+            "sample",
             field="features",
         )
     return frozen(table)

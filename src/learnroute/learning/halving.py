@@ -29,7 +29,7 @@ def candidates_for(trainings: int | None, visits: int) -> int:
         found *= 2
     if found < 2:
         raise InputError(
-            f"{route_count(2)} routes of {visits} visits are needed at least; allow {route_count(2) * visits}",
+            f"too few for {route_count(2)} routes of {visits} visits; give at least {route_count(2) * visits}",
             field="trainings",
             value=trainings,
         )
@@ -77,10 +77,11 @@ class Trainer:
     def errors(self, order: IntArray, draw: int) -> FloatArray:
         """Return the final error in each region after training along an order, in a draw."""
         dealt = self.draws.deal(draw)
+        batches = [iter(self.draws.batches(region)) for region in dealt]
         given = seeded(copy.deepcopy(self.learner), self.draws.seed + draw)
         model = as_learner(given, self.classes)
         for place in order.tolist():
-            model.partial_fit(*dealt[place].train)
+            model.partial_fit(*next(batches[place]))
         self.routes += 1
         self.trainings += len(order)
         return errors_in(model, dealt, self.measure)

@@ -27,6 +27,7 @@ from learnroute.model.validation import (
     frozen,
 )
 
+SERVICE = ("weights", "served_by")  # how models serve: by the law or, in the member `rehearsal`, by rehearsal
 LEARNERS = "learnroute.learning.learners"  # the module of the learners that plans are made for
 MANY = 10**9  # samples with which every rate and every rule is possible; a plan's own number is kept apart
 
@@ -71,7 +72,9 @@ class PlannedTraining:
     def of(cls, plan: Plan | Mapping[str, Any]) -> PlannedTraining:
         """Return what a plan, or its JSON object, says."""
         data = plan.training() if isinstance(plan, Plan) else plan
-        fleet = PlannedFleet.of(data)
+        rehearsal = data.get("rehearsal")
+        served = {name: rehearsal[name] for name in SERVICE if name in rehearsal} if rehearsal else {}
+        fleet = PlannedFleet.of({**data, **served})
         route = data.get("route") if fleet is None else [name for one in fleet.routes for name in one]
         if not isinstance(route, list) or not all(isinstance(name, str) for name in route):
             raise InputError("missing; expected a plan, as `learnroute plan -o plan.json` writes it", field="route")
@@ -82,7 +85,7 @@ class PlannedTraining:
         learner = _training(data.get("learner", {}), size if fleet is None else fleet.most_trainings)
         features, samples, errors = data.get("features"), data.get("samples"), data.get("expected_errors")
         noise, scaling = data.get("label_noise"), data.get("features_scaling")
-        rehearsed = as_rehearsal(data.get("rehearsal"), regions)
+        rehearsed = as_rehearsal(rehearsal, regions)
         if rehearsed is not None:  # measured errors, which contain the label noise
             errors, noise = rehearsed["errors"], 0.0
         if samples is not None:

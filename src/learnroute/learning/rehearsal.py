@@ -1,9 +1,13 @@
-"""Rehearsal: choose the order by training on the planning samples themselves, dealt anew many times.
+"""Rehearsal: choose routes by training on the planning samples themselves, dealt anew many times.
 
 A law has one number per rule and does not know that real features vary more in some directions than in others. Here,
-each region's samples are dealt to training and test in several draws, the same for all orders, and an order is priced
-by its mean test error. Of a linear learner a training is an affine map that is made once, and the core prices thousands
-of orders per second. Any other learner has a budget of trainings, spent by successive halving.
+each region's samples are dealt to training and test in several draws, the same for all routes, and routes are priced
+by their mean test error. Of a linear learner a training is an affine map that is made once, and the core prices
+thousands of routes per second. Any other learner has a budget of trainings, spent by successive halving.
+
+Where a region may be visited up to R times, its training samples are dealt to R batches, one for each visit. So no
+visit trains on samples that another visit, or another vehicle, has trained on: a second visit brings new samples when
+the plan is carried out, and must not be priced by samples that the model has learnt already.
 """
 
 from __future__ import annotations
@@ -24,9 +28,11 @@ from learnroute.learning.data import FeatureMap, RegionData
 from learnroute.learning.following import regions_of
 from learnroute.learning.intake import Scaling, learn_scaling
 from learnroute.learning.measures import Error, measure_of, squared_error
-from learnroute.learning.planned_training import make_learner, needs_intercept, rule_of_model
+from learnroute.learning.planned_training import PlannedTraining, make_learner, needs_intercept, rule_of_model
 from learnroute.learning.records import learner_record
-from learnroute.learning.rehearsal_work import BEYOND_CHANCE, AnyWork, Found, LinearWork, Work, replace_strength
+from learnroute.learning.rehearsal_work import AnyWork, Found, LinearWork, Work, replace_strength
+from learnroute.learning.serving import PlannedFleet
+from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes, Service
 from learnroute.model.learners import Calibrated, Proximal
 from learnroute.model.order_effect import OrderEffect
 from learnroute.model.problem import Problem
@@ -44,11 +50,29 @@ NO_GUARANTEE = Guarantee(None, "rehearsed routes have no guarantee")
 
 
 class Tie(NamedTuple):
-    """A route that cannot be distinguished from the chosen one."""
+    """Routes that cannot be distinguished from the chosen ones; one per vehicle.
 
-    route: tuple[str, ...]
+    `models` are the models that the visits of one vehicle train, where it has several.
+    """
+
+    routes: tuple[tuple[str, ...], ...]
     error: float
     total: float
+    models: tuple[int, ...] | None = None
+
+    @property
+    def route(self) -> tuple[str, ...]:
+        """The regions in order of visit, one vehicle after another."""
+        return tuple(name for route in self.routes for name in route)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values: `route`, or `routes` of several vehicles."""
+        several = len(self.routes) > 1
+        visits: dict[str, Any] = {"routes": [list(route) for route in self.routes]} if several else {
+            "route": list(self.route)
+        }  # fmt: skip
+        models = {} if self.models is None else {"models": list(self.models)}
+        return {**visits, **models, "error": self.error, "total": self.total}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,9 +91,14 @@ class Rehearsal(ResultMixin):
     total
         The error plus travel times its rate, per region.
     random
-        The errors of random orders of the same visits in the same draws, and whether the route is better.
+        The errors of random orders of the same visits in the same draws, and whether the order matters: whether the
+        route is better than most of them, by relative differences draw by draw and more than two standard errors. Of a
+        fleet, visits are dealt to its models at random, as many to each, and the models serve as is best then.
     random_errors
         The error of each random order.
+    fleet
+        Where there are several vehicles or models: the visits of each, and the weights or the served regions that the
+        search draws chose. `plan` has those that the law would choose; `follow` serves by these.
     ties, tied
         Routes that cannot be distinguished from the chosen one: the best of them, and how many there are of all that
         were looked at.
@@ -100,6 +129,7 @@ class Rehearsal(ResultMixin):
     trainings: int
     seconds: float
     notes: tuple[str, ...] = ()
+    fleet: PlannedFleet | None = None
     _regions: tuple[str, ...] = field(default=(), repr=False)
 
     @property
@@ -108,33 +138,47 @@ class Rehearsal(ResultMixin):
         return self.plan.route
 
     @property
+    def routes(self) -> tuple[tuple[str, ...], ...]:
+        """The route of each vehicle."""
+        return self.plan.routes
+
+    @property
     def order(self) -> tuple[int, ...]:
         """The same as 0-based indices."""
         return self.plan.order
 
     def __repr__(self) -> str:
-        way = route_text(self.route, self.plan.closed, self.plan.depot)
+        way = " | ".join(route_text(route, self.plan.closed, self.plan.depot) for route in self.routes if route)
         return f"<Rehearsal {way}: error {self.error:.5g} ± {self.standard_error:.2g}; {self.random.text}>"
 
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.route, self.order
 
     def table(self) -> Table:
-        """Return one row per region: its place on the route, and the rehearsed error there."""
-        place = {name: k + 1 for k, name in reversed(list(enumerate(self.route)))}
-        columns = (
-            Column("position", "visit", left=True),
-            Column("region", "region", left=True),
-            Column("error", "rehearsed error", ".4g"),
-        )
+        """Return one row per region: its places on the route, what serves it, and the rehearsed error there.
+
+        The places of several vehicles are numbered `vehicle:place`.
+        """
+        places: dict[str, list[str]] = {}
+        for vehicle, route in enumerate(self.routes, 1):
+            for place, name in enumerate(route, 1):
+                places.setdefault(name, []).append(f"{vehicle}:{place}" if self.plan.several else str(place))
         errors = dict(zip(self._regions, self.region_errors.tolist(), strict=True))
-        names = [*dict.fromkeys(self.route), *self.plan.skipped]
-        return Table(columns, [(place.get(name, "skipped"), name, errors[name]) for name in names])
+        names = [*places, *self.plan.skipped]
+        columns = [Column("position", "visit", left=True), Column("region", "region", left=True)]
+        rows: list[list[Any]] = [[", ".join(places.get(name, ["skipped"])), name] for name in names]
+        servers = None if self.fleet is None else self.fleet.servers(names)
+        if servers is not None:
+            columns.append(Column("served_by", "served by", left=True))
+            rows = [[*row, server] for row, server in zip(rows, servers, strict=True)]
+        columns.append(Column("error", "rehearsed error", ".4g"))
+        return Table(tuple(columns), [(*row, errors[row[1]]) for row in rows])
 
     def sheet(self) -> Sheet:
         """Return the route with its errors, whether the order matters, and what cannot be distinguished from it."""
         said = f"{self.error:.6g} ± {self.standard_error:.2g} over {len(self.errors)} draws"
         lines = [("error", said), ("order", self.random.text)]
+        lines += [] if self.fleet is None else self.fleet.lines()
         if self.chosen:
             low, high = self.plan.regularization_range or (math.nan, math.nan)
             said = f"λ = {self.regularization:.4g}; {low:.3g} … {high:.3g} is within 1 % on this route"
@@ -142,7 +186,10 @@ class Rehearsal(ResultMixin):
         if self.plan.travel_cost > 0:
             lines.append(("travel", f"{self.plan.travel_cost:.6g}; total loss {self.total:.6g} per region"))
         if self.tied:
-            said = "; ".join(f"{', '.join(tie.route)} (total {tie.total:.4g})" for tie in self.ties[:3])
+            said = "; ".join(
+                f"{' | '.join(', '.join(route) for route in tie.routes)} (total {tie.total:.4g})"
+                for tie in self.ties[:3]
+            )
             lines.append(("ties", f"{self.tied} other routes cannot be distinguished: {said}"))
         lines.append(("cost", f"{self.trainings:,} trainings, {self.seconds:.1f} s; error of a random order "
                               f"{self.random.mean:.4g}, of this one {self.error:.4g}"))  # fmt: skip
@@ -152,8 +199,9 @@ class Rehearsal(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {
-            "route": list(self.route),
-            "order": list(self.order),
+            **({} if self.plan.several else {"route": list(self.route), "order": list(self.order)}),
+            "routes": [list(route) for route in self.routes],
+            **({} if self.fleet is None else self.fleet.to_dict()),
             "error": self.error,
             "standard_error": self.standard_error,
             "total": self.total,
@@ -161,7 +209,7 @@ class Rehearsal(ResultMixin):
             "random": {**self.random.to_dict(), "orders": len(self.random_errors)},
             "order_matters": self.random.matters,
             "verdict": self.random.text,
-            "ties": [{"route": list(tie.route), "error": tie.error, "total": tie.total} for tie in self.ties],
+            "ties": [tie.to_dict() for tie in self.ties],
             "tied": self.tied,
             "errors": dict(zip(self._regions, self.region_errors.tolist(), strict=True)),
             "learner": self.learner,
@@ -203,8 +251,9 @@ def rehearse(
         One of the learners of this package, whose trainings are affine maps (`RouteRegressor`, `ProximalRegressor`,
         `GradientRegressor`, `RecursiveRegressor`), or anything that `follow` takes. If omitted, that of the problem.
     problem
-        Travel, constraints, optional visits, importance and `features_scaling`. If omitted, one is made from the data
-        and `fields`.
+        Travel, constraints, optional and repeated visits, fleet, importance and `features_scaling`. If omitted, one is
+        made from the data and `fields`. Where a region may be visited R times, each visit has 1/R of its training
+        samples, so that all train on samples of their own.
     regularization
         `auto` chooses λ of a `ProximalRegressor` together with the route.
     error
@@ -223,7 +272,7 @@ def rehearse(
         As of `plan`: the best route so far is returned.
     fields
         Of the problem that is made: travel or coordinates, geographic, travel_rate, constraints, depot, visits,
-        importance, title. Without travel and coordinates, travel costs nothing.
+        fleet, importance, title. Without travel and coordinates, travel costs nothing.
 
     Returns
     -------
@@ -306,7 +355,7 @@ def _learner_of(problem: Problem | None, width: int, regularization: str | None)
 
 def _result(work: Work, found: Found, learner: Any, budget: Budget, started: float) -> Rehearsal:
     """Return the plan, and what was rehearsed."""
-    problem, order = work.problem, found.order
+    problem, routes = work.problem, found.routes
     strength = found.strength
     if strength is not None and work.chooses:
         learner = replace_strength(learner, strength)
@@ -318,19 +367,18 @@ def _result(work: Work, found: Found, learner: Any, budget: Budget, started: flo
     errors = (weights * found.errors).mean(axis=1)
     mean = float(errors.mean())
     spread = found.correction * float(errors.std(ddof=1)) if len(errors) > 1 else math.nan
-    chance = found.correction * float(found.gain.std(ddof=1)) if len(found.gain) > 1 else math.inf
     effect = OrderEffect(
-        mean, float(found.random.mean()), float(found.random.min()), float(found.random.max()),
-        float(found.gain.mean()) + BEYOND_CHANCE * chance < 0,
-    )  # fmt: skip
+        mean, float(found.random.mean()), float(found.random.min()), float(found.random.max()), found.matters
+    )
     by_region = found.errors.mean(axis=0)
-    made = Plan.of(problem, order)
+    made = Plan.of(problem, routes.regions if problem.fleet_rules is None else routes)
     first_visits_first = [problem.regions.index(name) for name in (*dict.fromkeys(made.route), *made.skipped)]
     ended = (f"{budget.end} before the search was complete",) if budget.exhausted else ()
-    notes = (*ended, *_model_note(learner))
+    notes = (*ended, *_visits_note(work), *_model_note(learner))
     seconds = time.monotonic() - started
     ties = sorted(
-        (Tie(tuple(problem.regions[k] for k in other), error, error + work.travel_of(other))
+        (Tie(_names(problem, other), error, error + work.travel_of(other),
+             None if made.models is None else other.models[0])
          for other, error in found.others), key=lambda tie: tie.total,
     )  # fmt: skip
     rehearsed = {
@@ -340,6 +388,7 @@ def _result(work: Work, found: Found, learner: Any, budget: Budget, started: flo
         "random": effect.to_dict(),
         "order_matters": effect.matters,
         "draws": work.draws,
+        **_service(problem, found.service),
     }
     plan = replace(
         made, method=METHOD, requested=METHOD, guarantee=NO_GUARANTEE, seconds=seconds, seed=work.seed,
@@ -352,7 +401,7 @@ def _result(work: Work, found: Found, learner: Any, budget: Budget, started: flo
         standard_error=spread,
         errors=frozen(errors),
         region_errors=frozen(by_region),
-        total=mean + work.travel_of(order),
+        total=mean + work.travel_of(routes),
         random=effect,
         random_errors=frozen(found.random),
         ties=tuple(ties[:MOST_TIES]),
@@ -364,9 +413,33 @@ def _result(work: Work, found: Found, learner: Any, budget: Budget, started: flo
         trainings=work.trainings,
         seconds=seconds,
         notes=notes,
+        fleet=PlannedTraining.of(plan).fleet,
         _regions=problem.regions,
         problem=problem,
     )
+
+
+def _names(problem: Problem, routes: FleetRoutes) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(problem.regions[region] for region in route) for route in routes.routes)
+
+
+def _service(problem: Problem, service: Service | None) -> dict[str, Any]:
+    """Return how the models of a fleet serve, as a plan file has it."""
+    if service is None:
+        return {}
+    if service.weights is not None:
+        return {"weights": service.weights.tolist()}
+    assert service.served_by is not None
+    numbers = [None if one == UNTRAINED else one for one in service.served_by.tolist()]
+    return {"served_by": dict(zip(problem.regions, numbers, strict=True))}
+
+
+def _visits_note(work: Work) -> tuple[str, ...]:
+    if work.visits == 1:
+        return ()
+    counts = {len(region.train[1]) // work.visits for region in work.regions}
+    size = f"{min(counts)} … {max(counts)}" if len(counts) > 1 else f"{min(counts)}"
+    return (f"each region's training samples are dealt to {work.visits} visits, {size} samples for each",)
 
 
 def _model_note(learner: Any) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""How a rehearsal chooses an order: affine maps and annealing, or a budget of trainings and successive halving."""
+"""How a rehearsal chooses routes: affine maps and annealing, or a budget of trainings and successive halving."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ from learnroute.learning.data import RegionData
 from learnroute.learning.halving import Trainer, candidates_for, halve
 from learnroute.learning.measures import Error, squared_error
 from learnroute.learning.planned_training import rule_of_model
+from learnroute.learning.rehearsed_routes import RehearsedRoutes
 from learnroute.learning.transfers import common_scaling, transfer
+from learnroute.model.fleet import Fleet
+from learnroute.model.fleet_objective import FleetObjective, FleetRoutes, FleetRules, Service
 from learnroute.model.learners import Calibrated, Gradient, Learner, LeastSquares, Proximal
-from learnroute.model.losses import objective_of, travel_cost, visit_objective_of
+from learnroute.model.losses import objective_of, visit_objective_of
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, as_count
-from learnroute.model.visit_objective import VisitObjective
+from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.methods import travel_only
 from learnroute.solvers.params import DEFAULTS
-from learnroute.solvers.rehearsal import Rehearsed, anneal, first_visits, shuffled
+from learnroute.solvers.rehearsal import anneal, first_routes, of_one_model, shuffle
 
 RANDOM_ORDERS = 100
 BEYOND_CHANCE = 2.0  # standard errors
@@ -35,56 +38,84 @@ NEARLY = 0.01  # a loss this share above the least one is nearly as good
 COARSE = 0.25  # the share of the usual effort for each λ
 
 
+ONE = FleetRules(vehicles=1, models=1, merged=True)
+
+
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The order, its errors in draws for judging (draws x regions), and what stands beside it."""
+    """The routes, their errors in draws for judging (draws x regions), and what stands beside them."""
 
-    order: IntArray
+    routes: FleetRoutes
+    service: Service | None  # how models serve; None where there is one model
     errors: FloatArray
     random: FloatArray  # mean errors of random orders
-    gain: FloatArray  # by draw: the error minus that of a random order, the median of several
-    others: tuple[tuple[IntArray, float], ...]  # that cannot be distinguished, with their errors
+    matters: bool  # whether the routes are better than most random orders, by more than chance
+    others: tuple[tuple[FleetRoutes, float], ...]  # that cannot be distinguished, with their errors
     correction: float
     strength: float | None = None
     strengths: tuple[float, float] | None = None
 
 
+def is_less(errors: FloatArray, others: FloatArray, correction: float) -> bool:
+    """Whether errors are less than others in the same draws, by more than chance.
+
+    Differences are relative to both errors, (a - b)/(|a| + |b|), so that no draw counts more than another: with few
+    samples, errors of some draws are many times those of the rest, and decide any difference of means by chance.
+    """
+    sizes = np.abs(errors) + np.abs(others)
+    apart = np.divide(errors - others, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    return len(apart) > 1 and float(apart.mean()) + BEYOND_CHANCE * correction * float(apart.std(ddof=1)) < 0
+
+
+def visits_per_region(problem: Problem | None, fields: Mapping[str, Any]) -> int:
+    """Return how often one region may be visited: each visit trains on samples of its own."""
+    if problem is not None:
+        return min(problem.visit_rules.repeat, problem.most_visits)
+    visits = fields.get("visits")
+    if not isinstance(visits, Visits):
+        return 1
+    return visits.repeat if visits.at_most is None else min(visits.repeat, visits.at_most)
+
+
 class Work:
-    """What both ways to rehearse share: the problem, and the order's frame."""
+    """What both ways to rehearse share: the problem, and the frame of its routes."""
 
     problem: Problem
-    objective: VisitObjective
+    objective: FleetObjective
     names: Sequence[str]
     regions: Sequence[RegionData]
     seed: int
     draws: int
     trainings: int
+    visits: int
     chooses = False
 
+    def _check_samples(self) -> None:
+        """Refuse regions with fewer samples than they have visits."""
+        for name, region in zip(self.names, self.regions, strict=True):
+            if len(region.train[1]) < self.visits:
+                reason = f"{len(region.train[1])} training samples for {self.visits} visits; each needs some of its own"
+                raise InputError(reason, field=f"region {name!r}")
+
     def _set_problem(self, problem: Problem) -> None:
-        if problem.fleet is not None:
-            raise InputError(
-                "a rehearsal supports one vehicle with one model; omit the fleet, or use `plan`", field="fleet"
-            )
-        if problem.rules is not None and problem.rules.repeat > 1:
-            reason = "a rehearsal supports one visit per region; omit it, or use `plan`"
-            raise InputError(reason, field="visits.repeat", value=problem.rules.repeat)
         self.problem = problem.regularized(1.0) if problem.learner.undecided else problem
-        self.objective = visit_objective_of(self.problem)
+        self.objective = FleetObjective(visit_objective_of(self.problem), self.problem.fleet_rules or ONE)
 
-    def travel_of(self, order: IntArray) -> float:
-        """Return what the travel of an order adds to its loss per region."""
-        return self.problem.travel_rate * travel_cost(self.problem, order) / self.problem.size
+    def travel_of(self, routes: FleetRoutes) -> float:
+        """Return what the travel of routes adds to their loss per region."""
+        return self.problem.travel_rate * self.objective.paid_travel(routes) / self.problem.size
 
-    def shortest(self, rng: np.random.Generator, budget: Budget) -> list[IntArray]:
-        """Return the shortest order of all regions, where travel costs something and all are visited."""
-        if self.problem.rules is not None or not self.objective.travel.any():
+    def shortest(self, rng: np.random.Generator, budget: Budget) -> list[FleetRoutes]:
+        """Return the shortest order of all regions, where travel costs something and one model learns in all."""
+        several = self.problem.rules is not None or self.problem.fleet_rules is not None
+        if several or not self.objective.visits.travel.any():
             return []
         asked = self.problem if self.problem.travel_rate else self.problem.changed(travel_rate=1.0)
-        return [asked.regions_of(travel_only(objective_of(asked), rng, budget.sparing().part(0.1)).order)]
+        found = travel_only(objective_of(asked), rng, budget.sparing().part(0.1)).order
+        return [of_one_model(asked.regions_of(found))]
 
     def solve(self, budget: Budget) -> Found:
-        """Return the order that was chosen, and what stands beside it."""
+        """Return the routes that were chosen, and what stands beside them."""
         raise NotImplementedError
 
 
@@ -96,89 +127,90 @@ class LinearWork(Work):
         fields: Mapping[str, Any], draws: int, seed: int, chooses: bool,
     ) -> None:  # fmt: skip
         self.learner, self.names, self.regions, self.seed, self.chooses = learner, names, regions, seed, chooses
-        self.draws, self.trainings = draws, 2 * draws * len(names)
+        self.visits = visits_per_region(problem, fields)
+        self._check_samples()
+        for field in ("visits", "fleet") if type(learner).__name__ == "RecursiveRegressor" else ():
+            if (fields.get(field) if problem is None else getattr(problem, field)) is not None:
+                reason = "of a RecursiveRegressor, one model is rehearsed that is trained once in each region"
+                raise InputError(f"{reason}; leave it out, or use another learner", field=field)
+        self.draws, self.trainings = draws, 2 * draws * len(names) * self.visits
         self.searching, self.judging = (
-            LinearTrainings(learner, Draws(regions, draws, seed, first), np.ones(len(names)), names)
+            LinearTrainings(learner, Draws(regions, draws, seed, first, self.visits), np.ones(len(names)), names)
             for first in (0, draws)
         )
         self.searching.check()
-        self._set_problem(problem_of_samples(learner, names, regions, fields, seed) if problem is None else problem)
-        if type(learner).__name__ == "RecursiveRegressor" and self.problem.rules is not None:
-            reason = "optional visits are not supported for a RecursiveRegressor; use another learner"
-            raise InputError(reason, field="visits")
+        made = problem_of_samples(learner, names, regions, fields, seed, self.visits) if problem is None else problem
+        self._set_problem(made)
         self.searching.weights = self.judging.weights = self.problem.region_weights
 
-    def rehearsed(self, trainings: LinearTrainings, strength: float | None = None) -> Rehearsed:
-        """Return what prices orders."""
-        found = trainings.maps(self.objective.rules.at_most, strength)
-        return Rehearsed(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
+    def priced(self, trainings: LinearTrainings, strength: float | None = None) -> RehearsedRoutes:
+        """Return what prices routes."""
+        return RehearsedRoutes(trainings, self.objective, strength)
 
     def solve(self, budget: Budget) -> Found:
-        """Search from several starts, and judge the best order in draws that it was not chosen in."""
+        """Search from several starts, and judge the best routes in draws that they were not chosen in."""
         rng = np.random.default_rng(self.seed)
-        first = first_visits(self.objective, rng, budget)
-        strength, strengths, orders = None, None, []
+        first = first_routes(self.objective, rng, budget)
+        strength, strengths, ends = None, None, []
         if self.chooses:
             strength, first = self._choose(first, rng, budget.part(0.5))
-        rehearsed = self.rehearsed(self.searching, strength)
+        searched = self.priced(self.searching, strength)
         starts = DEFAULTS.rehearsal.starts
         for k in range(starts):
-            part = _share(budget, k, starts)
-            begin = first if not k else shuffled(first, self.objective, rng)
-            if math.isfinite(self.objective.rules.budget):
-                begin = first
-            orders.append(anneal(rehearsed, self.objective, begin, rng, part))
+            begin = first if not k else shuffle(first, self.objective, rng)
+            begin = begin if self.objective.allows(begin) else first
+            ends.append(anneal(searched.rehearsed, self.objective, begin, rng, _share(budget, k, starts)))
             if budget.exhausted:
                 break
-        best = min(orders, key=lambda each: each[1])[0]
+        best = min(ends, key=lambda each: each[1])[0]
         if self.chooses:
             strengths = self._range(best, strength or 1.0)
-        judged = self.rehearsed(self.judging, strength)
-        random = [shuffled(best, self.objective, rng) for _ in range(RANDOM_ORDERS)]
-        errors = np.array([judged.errors(order) for order in random])
-        own = judged.errors(best)
+        judged = self.priced(self.judging, strength)
         correction = self.judging.draws.correction
-        pool = {tuple(order.tolist()): order for order in (*(one for one, _ in orders), *random,
-                                                           *self.shortest(rng, budget))}  # fmt: skip
-        pool.pop(tuple(best.tolist()), None)
-        others = tuple((order, float(judged.errors(order).mean())) for order in pool.values()
-                       if self._ties(order, best, judged, correction))  # fmt: skip
-        by_region = self.judging.errors_by_region(judged.models(best))
+
+        def errors(routes: FleetRoutes) -> FloatArray:
+            return judged.errors(routes, searched.service(routes))
+
+        random = [shuffle(best, self.objective, rng) for _ in range(RANDOM_ORDERS)]
+        random_errors, own = np.array([errors(routes) for routes in random]), errors(best)
+        pool = dict.fromkeys((*(routes for routes, _ in ends), *random, *self.shortest(rng, budget)))
+        pool.pop(best, None)
+        others = []
+        for routes in pool:
+            other = errors(routes)
+            if not is_less(own + self.travel_of(best), other + self.travel_of(routes), correction):
+                others.append((routes, float(other.mean())))
+        service, worse = searched.service(best), sum(is_less(own, each, correction) for each in random_errors)
         return Found(
-            best, by_region, errors.mean(axis=1), own - np.median(errors, axis=0), others, correction, strength,
-            strengths,
+            best, service if self.problem.fleet_rules else None, judged.errors_by_region(best, service),
+            random_errors.mean(axis=1), worse > RANDOM_ORDERS / 2, tuple(others), correction, strength, strengths,
         )  # fmt: skip
 
-    def _ties(self, order: IntArray, best: IntArray, judged: Rehearsed, correction: float) -> bool:
-        """Whether an order is not worse than the best one by more than chance, travel included."""
-        apart = judged.errors(order) - judged.errors(best)
-        more = float(apart.mean()) + self.travel_of(order) - self.travel_of(best)
-        return more <= BEYOND_CHANCE * correction * float(apart.std(ddof=1))
-
-    def _choose(self, first: IntArray, rng: np.random.Generator, budget: Budget) -> tuple[float, IntArray]:
-        """Return λ and an order: routes are annealed for a grid of λ, then for a finer one around the best."""
+    def _choose(self, first: FleetRoutes, rng: np.random.Generator, budget: Budget) -> tuple[float, FleetRoutes]:
+        """Return λ and routes: they are annealed for a grid of λ, then for a finer one around the best."""
         scale, best = self.searching.scale or 1.0, (math.inf, 1.0, first)
         for factors in (GRID, FINE):
             centre = scale if factors is GRID else best[1]
             for k, factor in enumerate(factors.tolist()):
-                rehearsed = self.rehearsed(self.searching, centre * factor)
+                rehearsed = self.priced(self.searching, centre * factor).rehearsed
                 part = _share(budget, k, len(factors))
-                order, value = anneal(rehearsed, self.objective, best[2], rng, part, share=COARSE)
-                best = min(best, (value, centre * factor, order), key=lambda each: each[0])
+                routes, value = anneal(rehearsed, self.objective, best[2], rng, part, share=COARSE)
+                best = min(best, (value, centre * factor, routes), key=lambda each: each[0])
                 if budget.exhausted:
                     break
         return best[1], best[2]
 
-    def _range(self, order: IntArray, strength: float) -> tuple[float, float]:
-        """Return the range of λ around the chosen one with a loss within 1 % of its own on this order."""
-        travel, ends = self.travel_of(order), []
-        limit = (1 + NEARLY) * (float(self.rehearsed(self.searching, strength).errors(order).mean()) + travel)
+    def _range(self, routes: FleetRoutes, strength: float) -> tuple[float, float]:
+        """Return the range of λ around the chosen one with a loss within 1 % of its own on these routes."""
+
+        def loss(at: float) -> float:
+            priced = self.priced(self.searching, at)
+            return float(priced.errors(routes, priced.service(routes)).mean()) + self.travel_of(routes)
+
+        limit, ends = (1 + NEARLY) * loss(strength), []
         for step in (1 / FINE[4], FINE[4]):
             end = strength
-            while 1e-6 < end / strength < 1e6:
-                error = float(self.rehearsed(self.searching, end * step).errors(order).mean())
-                if error + travel > limit:
-                    break
+            while 1e-6 < end / strength < 1e6 and loss(end * step) <= limit:
                 end *= step
             ends.append(end)
         return float(ends[0]), float(ends[1])
@@ -193,6 +225,12 @@ class AnyWork(Work):
     ) -> None:  # fmt: skip
         self.learner, self.names, self.regions, self.seed = learner, names, regions, seed
         self.measure, self.classes, self.trainings = measure, classes, 0
+        self.visits = visits_per_region(problem, fields)
+        self._check_samples()
+        fleet = fields.get("fleet") if problem is None else problem.fleet
+        if fleet is not None and not (isinstance(fleet, Fleet) and fleet.is_single):
+            reason = "several models are rehearsed of linear learners and squared errors; leave it out, or plan by law"
+            raise InputError(reason, field="fleet")
         visits = len(names) if problem is None or problem.rules is None else problem.rules.at_most
         allowed = None if trainings is None else as_count("trainings", trainings, meaning="the number of trainings")
         self.candidates = candidates_for(allowed, visits)
@@ -204,32 +242,38 @@ class AnyWork(Work):
     def solve(self, budget: Budget) -> Found:
         """Halve random orders, the least typical region first, and the shortest route."""
         rng = np.random.default_rng(self.seed)
-        first = first_visits(self.objective, rng, budget)
-        candidates = [*self.shortest(rng, budget), *self._from_typical(first)]
-        seen = {tuple(order.tolist()) for order in candidates}
+        first = first_routes(self.objective, rng, budget)
+        candidates = dict.fromkeys([*self.shortest(rng, budget), *self._from_typical(first)])
         for _ in range(10 * self.candidates):
-            order = shuffled(first, self.objective, rng)
-            if len(candidates) < self.candidates and tuple(order.tolist()) not in seen:
-                candidates.append(order)
-                seen.add(tuple(order.tolist()))
-        candidates = candidates[: self.candidates]
-        draws = Draws(self.regions, 0, self.seed)
+            routes = shuffle(first, self.objective, rng)
+            if len(candidates) < self.candidates and self.objective.allows(routes):
+                candidates[routes] = None
+        tried = list(candidates)[: self.candidates] or [first]
+        draws = Draws(self.regions, 0, self.seed, visits=self.visits)
         trainer = Trainer(self.learner, self.classes, self.measure, draws)
-        travel = np.array([self.travel_of(order) for order in candidates])
+        travel = np.array([self.travel_of(routes) for routes in tried])
         weights = self.problem.region_weights
-        found = halve(trainer, candidates, travel, weights,
-                      lambda: shuffled(first, self.objective, rng), budget)  # fmt: skip
+        found = halve(trainer, [_order(routes) for routes in tried], travel, weights,
+                      lambda: _order(shuffle(first, self.objective, rng)), budget)  # fmt: skip
         self.draws, self.trainings = len(found.errors), self.trainings + found.trainings
         correction = Draws(self.regions, len(found.errors), self.seed).correction
         own = (weights * found.errors).mean(axis=1)
-        return Found(found.order, found.errors, found.random, own - found.random, found.ties, correction)
+        others = tuple((of_one_model(order), error) for order, error in found.ties)
+        matters = is_less(own, found.random, correction)
+        return Found(of_one_model(found.order), None, found.errors, found.random, matters, others, correction)
 
-    def _from_typical(self, first: IntArray) -> list[IntArray]:
+    def _from_typical(self, first: FleetRoutes) -> list[FleetRoutes]:
         """Return the order from the least typical region to the most typical one (Li and Hiratani 2025)."""
-        objective = self.objective
-        if objective.first is not None or objective.ends.last is not None:
+        visits = self.objective.visits
+        if visits.first is not None or visits.ends.last is not None:
             return []
-        return [first[np.argsort(-self.problem.scores[first], kind="stable")]]
+        order = np.array(first.regions)
+        found = of_one_model(order[np.argsort(-self.problem.scores[order], kind="stable")])
+        return [found] if self.objective.allows(found) else []
+
+
+def _order(routes: FleetRoutes) -> IntArray:
+    return np.array(routes.regions, dtype=np.int64)
 
 
 def _share(budget: Budget, done: int, parts: int) -> Budget:
@@ -251,9 +295,13 @@ def replace_strength(learner: Any, strength: float) -> Any:
 
 
 def problem_of_samples(
-    learner: Any, names: Sequence[str], regions: Sequence[RegionData], fields: Mapping[str, Any], seed: int
-) -> Problem:
-    """Return the problem that the samples make: each region's vector is its least-squares fit."""
+    learner: Any, names: Sequence[str], regions: Sequence[RegionData], fields: Mapping[str, Any], seed: int,
+    visits: int = 1,
+) -> Problem:  # fmt: skip
+    """Return the problem that the samples make: each region's vector is its least-squares fit.
+
+    The training samples of a region are dealt to so many visits.
+    """
     fits, rest, degrees = [], 0.0, 0
     for region in regions:
         inputs = np.concatenate([region.train[0], region.test[0]])
@@ -263,7 +311,7 @@ def problem_of_samples(
         fit, _, rank, _ = np.linalg.lstsq(inputs, targets, rcond=None)
         fits.append(fit)
         rest, degrees = rest + float(((targets - inputs @ fit) ** 2).sum()), degrees + len(targets) - int(rank)
-    counts = [len(region.train[1]) for region in regions]
+    counts = [len(region.train[1]) // visits for region in regions]
     shape = len(fits[0]), min(counts), math.sqrt(rest / max(1, degrees))
     rule, numbers = rule_of_model(learner)
     members: dict[str, Any] = {"rule": rule}

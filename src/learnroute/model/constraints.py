@@ -47,7 +47,7 @@ class Constraints:
         as_flag("constraints.return", self.returns)
         if self.start is not None and self.start == self.end:
             raise InputError(
-                "is also the start; for a round trip, give only the start, and return (--return)",
+                "is also the start; for a round trip, omit the end and count the way back (return)",
                 field="constraints.end",
                 value=self.end,
             )

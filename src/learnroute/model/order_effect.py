@@ -13,10 +13,13 @@ from learnroute.model.losses import expected_loss
 from learnroute.model.problem import Problem
 from learnroute.model.validation import LARGEST_VALUE, as_members, as_number, as_vector
 
-REHEARSED = ("error", "standard_error", "errors", "random", "order_matters", "draws")  # members, in files
+# members, in files; the last two of fleets alone
+REHEARSED = ("error", "standard_error", "errors", "random", "order_matters", "draws", "weights", "served_by")
 ORDERS = 50  # random ones that a plan is compared with
 MOST_REGIONS = 60  # up to which that takes a moment
 LITTLE = 0.01  # the share of the error that an order must save to matter, where errors are expected and not measured
+ANY_ORDER = "any order will do"
+MUCH = 0.1  # the share of the error above which a gain that may be chance is not dismissed
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,20 @@ class OrderEffect:
     @property
     def text(self) -> str:
         """The answer in one line."""
-        verdict = "the order matters" if self.matters else "any order will do: take the shortest route"
-        return f"error {self.planned:.4g}, random orders {self.least:.4g} … {self.most:.4g}: {verdict}"
+        advice = ": take the shortest route" if self.verdict == ANY_ORDER else ""
+        return f"error {self.planned:.4g}, random orders {self.least:.4g} … {self.most:.4g}: {self.verdict}{advice}"
+
+    @property
+    def verdict(self) -> str:
+        """Whether the order matters, in a few words.
+
+        "Any order will do" requires that random orders have nearly the planned error on average.
+        """
+        if self.matters:
+            return "the order matters"
+        if self.mean - self.planned > MUCH * abs(self.mean):
+            return "the order may matter, but this may be chance: more samples would tell"
+        return ANY_ORDER
 
     def to_dict(self) -> dict[str, Any]:
         """Return the errors of random orders, as plain JSON values."""

@@ -28,6 +28,6 @@ def draw_rehearsal(rehearsal: Rehearsal, problem: Problem, ax: Axes | None = Non
     axes.set_xlabel("mean error over all regions after the last visit")
     axes.set_ylabel("number of orders")
     unboxed(axes)
-    verdict = "the order matters" if rehearsal.random.matters else "the order does not matter"
+    verdict = rehearsal.random.verdict.partition(",")[0]
     entitle(figure, axes, ax is None, f"{name_of(problem)}, {rehearsal.draws} draws: {verdict}", 11, 3)
     return figure

@@ -342,7 +342,7 @@ class AutoParams(NamedTuple):
 class VisitSearchParams(NamedTuple):
     """Ruin and recreate of sequences of visits (`visits.search`)."""
 
-    rearranged: float = 0.7  # the share of iterations that make a 2-opt or Or-opt move, instead of ruin and recreate
+    rearranged: float = 0.97  # the share of iterations that make a 2-opt or Or-opt move, instead of ruin and recreate
     removed: float = 10.0  # visits that an iteration removes on average, at most ...
     string: int = 10  # ... in strings of so many at most
     added: int = 10  # absent regions that are tried besides, at most
@@ -354,13 +354,13 @@ class VisitSearchParams(NamedTuple):
     descent_share: float = 0.4  # ... or all for this share of the time, before the best of them is annealed ...
     iterations: int = 1000  # ... for so many iterations per region ...
     most_iterations: int = 60_000  # ... up to so many
-    hot: float = 1.0  # the first temperature, in typical losses of an iteration, ...
-    cold: float = 0.01  # ... and the last one, ...
+    hot: float = 0.5  # the first temperature, in typical losses of an iteration, ...
+    cold: float = 0.001  # ... and the last one, ...
     temperatures: int = 100  # ... in so many steps at least
     reordered: int = 30  # visits beyond which their order is then improved by itself, ...
     order_share: float = 0.2  # ... in this share of the time
     repair: int = 50_000  # iterations after which no place is sought any more for required regions of a fleet
-    work: float = 3e6  # places and regions that a call of the core looks at, between two looks at the clock
+    work: float = 1e7  # places and regions that a call of the core looks at, between two looks at the clock
 
 
 class VisitProofParams(NamedTuple):
@@ -413,7 +413,7 @@ class SolverParams(NamedTuple):
     auto: AutoParams = AutoParams()
     pareto: ParetoParams = ParetoParams()
     visit_search: VisitSearchParams = VisitSearchParams()
-    fleet_search: VisitSearchParams = VisitSearchParams()
+    fleet_search: VisitSearchParams = VisitSearchParams(rearranged=0.7, hot=1.0, cold=0.01, work=3e6)
     visit_proof: VisitProofParams = VisitProofParams()
     visit_bound: VisitBoundParams = VisitBoundParams()
     rehearsal: RehearsalParams = RehearsalParams()

@@ -1,77 +1,106 @@
-"""Sequences of visits priced by rehearsal, and the search for good ones: simulated annealing (`cpp/rehearsal*.h`)."""
+"""Routes priced by rehearsal, and the search for good ones: simulated annealing (`cpp/rehearsal*.h`)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from learnroute import _core
+from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.fleets.core_problem import core_problem, routes_from
+from learnroute.solvers.fleets.search import search as search_fleet
 from learnroute.solvers.params import DEFAULTS, RehearsalParams
-from learnroute.solvers.visits.core_problem import CoreProblem
-from learnroute.solvers.visits.search import search
+from learnroute.solvers.visits.search import search as search_visits
 
 
 class Rehearsed:
-    """The errors of sequences of visits, draw by draw: affine maps by position and region, and a test (see the core).
+    """The errors of sequences of batches, draw by draw: affine maps by position and batch, and tests (see the core).
 
-    The draw is the last axis of each array.
+    The draw is the last axis of each array. Each region has `visits` batches, one for each visit, side by side. Without
+    repeated visits, batches are regions.
     """
 
     def __init__(
         self, maps: FloatArray, constants: FloatArray, start: FloatArray, root: FloatArray, aims: FloatArray,
-        rest: FloatArray,
+        rest: FloatArray, visits: int = 1,
     ) -> None:  # fmt: skip
-        positions, regions, width, _, draws = maps.shape
+        positions, batches, width, _, draws = maps.shape
         flat = [np.ascontiguousarray(table).ravel() for table in (maps, constants, start, root, aims, rest)]
-        self.core = _core.Rehearsal(regions, positions, draws, *flat)
+        self.core = _core.Rehearsal(batches, positions, draws, *flat)
+        self.visits, self.tests = visits, rest.size // draws
         self.work = width**2 * draws  # multiplications of a training
 
-    def errors(self, visits: IntArray) -> FloatArray:
-        """Return the error of each draw after a sequence of visits."""
-        return self.core.errors(np.ascontiguousarray(visits, dtype=np.int64))
+    def errors(self, batches: IntArray) -> FloatArray:
+        """Return the error of each draw after training one model on a sequence of batches."""
+        return self.core.errors(np.ascontiguousarray(batches, dtype=np.int64))
 
-    def models(self, visits: IntArray) -> FloatArray:
-        """Return the models after a sequence of visits, one column per draw."""
-        return self.core.models(np.ascontiguousarray(visits, dtype=np.int64))
+    def models(self, batches: IntArray) -> FloatArray:
+        """Return the models after a sequence of batches, one column per draw."""
+        return self.core.models(np.ascontiguousarray(batches, dtype=np.int64))
+
+    def batches(self, routes: FleetRoutes, models: int) -> list[IntArray]:
+        """Return the batches that each model is trained on; the visits to a region have one after the other."""
+        found: list[list[int]] = [[] for _ in range(models)]
+        counts: dict[int, int] = {}
+        for _, region, model in routes.visits():
+            found[model].append(region * self.visits + counts.get(region, 0))
+            counts[region] = counts.get(region, 0) + 1
+        return [np.array(batches, dtype=np.int64) for batches in found]
 
 
 def anneal(
-    rehearsed: Rehearsed, objective: VisitObjective, start: IntArray, rng: np.random.Generator, budget: Budget,
+    rehearsed: Rehearsed, objective: FleetObjective, start: FleetRoutes, rng: np.random.Generator, budget: Budget,
     params: RehearsalParams = DEFAULTS.rehearsal, share: float = 1.0,
-) -> tuple[IntArray, float]:  # fmt: skip
-    """Return the best sequence of visits found from one that keeps the rules, and its value.
+) -> tuple[FleetRoutes, float]:  # fmt: skip
+    """Return the best routes found from some that keep the rules, and their value.
 
     The objective's travel and rules count; its error is replaced by the rehearsed one. `share` is that of the usual
     effort to spend.
     """
-    problem = CoreProblem(objective, with_forbidden=True)
-    found = _core.RehearsalSearch(rehearsed.core, problem.core, int(rng.integers(2**63)))
-    found.start(np.ascontiguousarray(start, dtype=np.int64))
-    effort = max(1, int(share * params.moves * objective.size))
-    step = max(1, min(int(params.work / (rehearsed.work * objective.size)), -(-effort // params.temperatures)))
+    found = _core.RehearsalSearch(
+        rehearsed.core, core_problem(objective), rehearsed.visits, int(rng.integers(2**63))
+    )  # fmt: skip
+    found.start([list(route) for route in start.routes], [list(row) for row in start.models])
+    visits = max(objective.size, objective.visits.rules.at_most)
+    effort = max(1, int(share * params.moves * visits))
+    work = rehearsed.work * (visits + rehearsed.tests - 1)  # of a move
+    step = max(1, min(int(params.work / work), -(-effort // params.temperatures)))
     found.run(step, 0.0)
     hot, done = params.hot * found.typical_loss, 0
     while done < effort and not budget.exhausted:
         found.run(step, hot * (params.cold / params.hot) ** (done / effort))
         done += step
         budget.progress("rehearse", min(1.0, done / effort))
-    return found.best, found.best_value
+    routes = routes_from(found.best)
+    assert routes is not None
+    return routes, found.best_value
 
 
-def first_visits(objective: VisitObjective, rng: np.random.Generator, budget: Budget) -> IntArray:
-    """Return a sequence of visits that keeps the rules: at random where all regions are visited, else by the law."""
-    rules = objective.rules
-    if not rules.required.all() or not np.isinf(rules.budget):
-        return search(objective, rng, budget.sparing()).order
-    return shuffled(np.arange(objective.size), objective, rng)
-
-
-def shuffled(visits: IntArray, objective: VisitObjective, rng: np.random.Generator) -> IntArray:
-    """Return the same visits in random order; the first and the last one stay where rules fix them."""
-    first, last = objective.first, objective.ends.last
-    fixed = {first, last} - {None}
-    inner = rng.permutation([region for region in visits.tolist() if region not in fixed])
+def first_routes(objective: FleetObjective, rng: np.random.Generator, budget: Budget) -> FleetRoutes:
+    """Return routes that keep the rules: at random where one vehicle visits all regions with one model, else by law."""
+    visits, rules = objective.visits, objective.rules
+    if rules.size > 1 or not rules.merged:
+        found = search_fleet(objective, rng, budget.sparing()).routes
+        assert found is not None
+        return found
+    if not visits.rules.required.all() or not np.isinf(visits.rules.budget):
+        return of_one_model(search_visits(visits, rng, budget.sparing()).order)
+    first, last = visits.first, visits.ends.last
+    inner = [region for region in range(visits.size) if region not in (first, last)]
     ends = [[] if end is None else [end] for end in (first, last if last != first else None)]
-    return np.array([*ends[0], *inner, *ends[1]], dtype=np.int64)
+    return shuffle(of_one_model(np.array([*ends[0], *inner, *ends[1]])), objective, rng)
+
+
+def of_one_model(order: IntArray) -> FleetRoutes:
+    """Return the route of one vehicle with one model."""
+    return FleetRoutes.of_models(order, [0] * len(order))
+
+
+def shuffle(routes: FleetRoutes, objective: FleetObjective, rng: np.random.Generator) -> FleetRoutes:
+    """Return the same visits in random order, as many per vehicle and model; fixed first and last visits stay."""
+    visits = routes.regions
+    begin, end = int(objective.visits.first is not None), len(visits) - int(objective.visits.ends.last is not None)
+    visits[begin:end] = rng.permutation(visits[begin:end]).tolist()
+    rest = iter(visits)
+    return FleetRoutes(tuple(tuple(next(rest) for _ in route) for route in routes.routes), routes.models)

@@ -38,7 +38,7 @@ class OwnProblems(Experiment):
 
     def __init__(self, problems: Mapping[str, Problem], replicates: int = 1, **others: Any) -> None:
         if not problems:
-            raise InputError("at least one file is needed", field="problems", value=list(problems))
+            raise InputError("expected at least one file", field="problems", value=list(problems))
         given = {field: others.pop(field) for field in LEARNER if others.get(field) is not None}
         # families and regions stand for what problems are; 1 where the problems' own numbers are taken
         stand_in = {"features": 1, "samples": 1, "noise": 0.0}

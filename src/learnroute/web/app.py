@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
@@ -24,8 +25,7 @@ from learnroute.web.assets import Asset, examples, page_files
 from learnroute.web.guard import Guard
 from learnroute.web.intake import Intake
 from learnroute.web.jobs import Jobs
-from learnroute.web.metrics import MEDIA as METRICS_MEDIA
-from learnroute.web.metrics import Metrics, Observer, exposition, one
+from learnroute.web.metrics import Metrics, Observer
 from learnroute.web.pool import Pool
 from learnroute.web.refusals import PROBLEM_JSON, Refusal, refusal_of
 from learnroute.web.settings import Settings
@@ -40,7 +40,7 @@ def make_app(settings: Settings | None = None) -> FastAPI:
     pool = Pool(settings)
     jobs = Jobs(pool, settings)
     intake = Intake(settings)
-    metrics = Metrics()
+    metrics = Metrics(pool, jobs, settings)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -58,12 +58,11 @@ def make_app(settings: Settings | None = None) -> FastAPI:
     )  # fmt: skip
     app.state.pool = pool
     app.state.intake = intake
-    app.state.metrics = metrics
     app.add_middleware(Guard, settings=settings)
     app.add_middleware(Observer, metrics=metrics)
     _refuse_with_problem_documents(app)
     _add_facts(app, pool, settings)
-    _add_watching(app, pool, jobs, metrics, settings)
+    _add_watching(app, pool, metrics)
     for task in TASKS:
         _add_task(app, task, jobs, intake)
     _add_jobs(app, jobs, intake, settings)
@@ -190,7 +189,7 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
         return Response(examples()[name][1], media_type="application/json")
 
 
-def _add_watching(app: FastAPI, pool: Pool, jobs: Jobs, metrics: Metrics, settings: Settings) -> None:
+def _add_watching(app: FastAPI, pool: Pool, metrics: Metrics) -> None:
     """What orchestrators and operators ask."""
 
     @app.get(
@@ -209,24 +208,7 @@ def _add_watching(app: FastAPI, pool: Pool, jobs: Jobs, metrics: Metrics, settin
         response_class=Response, responses={200: text, **openapi.refusals()},
     )  # fmt: skip
     async def show_metrics() -> Response:
-        states = [("", {"state": state}, count) for state, count in jobs.states().items()]
-        restarts = [("", {"cause": cause}, count) for cause, count in pool.restarts.items()]
-        families = (
-            ("learnroute_info", "gauge", "The version.", [("", {"version": __version__}, 1)]),
-            ("learnroute_start_time_seconds", "gauge", "When the service started.", one(metrics.started)),
-            ("learnroute_requests_total", "counter", "Requests answered.", metrics.requests()),
-            ("learnroute_request_duration_seconds", "histogram", "Until the last byte.", metrics.latencies()),
-            ("learnroute_connections", "gauge", "Connections that are open.", one(len(metrics.connections))),
-            ("learnroute_connections_limit", "gauge", "Connections that are served.", one(settings.connections)),
-            ("learnroute_queue_length", "gauge", "Calculations that wait for a worker.", one(pool.waiting)),
-            ("learnroute_queue_limit", "gauge", "Calculations that may wait.", one(settings.queue)),
-            ("learnroute_jobs", "gauge", "Jobs remembered, by state.", states),
-            ("learnroute_workers", "gauge", "Workers wanted.", one(settings.workers)),
-            ("learnroute_workers_ready", "gauge", "Workers that have started.", one(pool.ready)),
-            ("learnroute_workers_busy", "gauge", "Workers that calculate.", one(pool.busy)),
-            ("learnroute_worker_restarts_total", "counter", "Workers replaced, by cause.", restarts),
-        )
-        return Response(exposition(families), headers={"content-type": METRICS_MEDIA})
+        return Response(generate_latest(metrics.registry), headers={"content-type": CONTENT_TYPE_PLAIN_0_0_4})
 
 
 def _add_page(app: FastAPI) -> None:

@@ -10,13 +10,12 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from learnroute.web.assets import page_files
-from learnroute.web.protocol import CROWDED
 from learnroute.web.refusals import PROBLEM_JSON, SECURITY, Refusal
 from learnroute.web.settings import Settings, is_loopback
 
 PAGE = {*page_files(), "/openapi.json"}  # what a browser may be sent to from elsewhere; tells nothing
 HEALTH = ("/health", "/api/health")  # answered without a token
-WATCHED = ("/health", "/metrics")  # answered however many connections there are
+WATCHED = ("/health", "/metrics")  # answered however many requests there are
 PORTS = {"http": 80, "https": 443}
 AUTHORITY = r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{0,5}))?"
 
@@ -31,6 +30,7 @@ class Guard:
         self._settings = settings
         self._public = {_authority(name, "https") for name in settings.names}
         self._names = {authority[0] for authority in self._public if authority is not None}
+        self._open = 0  # requests that are being answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -53,10 +53,14 @@ class Guard:
             await send_secured({"type": "http.response.body", "body": b""})
             return
         refusal = self._transport_refusal(scope) or self._caller_refusal(scope)
-        if refusal is None:
-            await self._app(scope, receive, send_secured)
-        else:
+        if refusal is not None:
             await answer_refusal(refusal, send_secured)
+            return
+        self._open += 1
+        try:
+            await self._app(scope, receive, send_secured)
+        finally:
+            self._open -= 1
 
     def _path(self, path: str) -> str:
         """Return a path without the root path: proxies may take it off or leave it."""
@@ -71,8 +75,8 @@ class Guard:
             return Refusal(400, reason, "Transfer-Encoding", close=True)
         if "transfer-encoding" in headers and scope["http_version"] == "1.0":
             return Refusal(400, "HTTP/1.0 has no Transfer-Encoding", "Transfer-Encoding", close=True)
-        if scope.get("state", {}).get(CROWDED) and scope["path"] not in WATCHED:
-            return Refusal(503, "too many connections; try again later", retry=2, close=True)
+        if self._open >= self._settings.requests and scope["path"] not in WATCHED:
+            return Refusal(503, "too many requests at once; try again later", retry=2, close=True)
         return None
 
     def _caller_refusal(self, scope: Scope) -> Refusal | None:

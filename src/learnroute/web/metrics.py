@@ -1,58 +1,65 @@
-"""What an operator watches: counts and times of requests, in the text format of Prometheus."""
+"""What an operator watches: counts and times of requests, workers, queue and jobs, by the client of Prometheus."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from learnroute import __version__
 from learnroute.web.assets import page_files
+from learnroute.web.jobs import Jobs
+from learnroute.web.pool import Pool
+from learnroute.web.settings import Settings
 
-MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 BOUNDS = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0)  # seconds, upper ends of the buckets of latencies
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 LEFT = 499  # the client was gone before an answer was begun
 
-Labels = Mapping[str, str]
-Sample = tuple[str, Labels, float]
-
 
 class Metrics:
-    """Requests by route, method and status, and how long they took. Used on the event loop alone."""
+    """A registry of the service's own: requests by route, method and status, and the state of its parts."""
 
-    def __init__(self) -> None:
-        self.started = time.time()
-        self.connections: Collection[object] = ()  # of the server, where there is one
-        self._counts: dict[tuple[str, str, int], int] = {}
-        self._buckets: dict[str, list[int]] = {}
-        self._seconds: dict[str, float] = {}
+    def __init__(self, pool: Pool, jobs: Jobs, settings: Settings) -> None:
+        self.registry = CollectorRegistry()
+        self._pool, self._jobs = pool, jobs
+        self.requests = Counter(
+            "learnroute_requests", "Requests answered.", ["route", "method", "status"], registry=self.registry
+        )
+        self.seconds = Histogram(
+            "learnroute_request_duration_seconds", "Until the last byte.", ["route"], registry=self.registry,
+            buckets=BOUNDS,
+        )  # fmt: skip
+        self.open = self._gauge("open_requests", "Requests that are being answered.")
+        self._gauge("info", "The version.", "version").labels(__version__).set(1)
+        self._gauge("start_time_seconds", "When the service started.").set_to_current_time()
+        now: dict[str, tuple[str, Callable[[], float]]] = {
+            "open_requests_limit": ("Requests that are answered at once.", lambda: settings.requests),
+            "queue_length": ("Calculations that wait for a worker.", lambda: pool.waiting),
+            "queue_limit": ("Calculations that may wait.", lambda: settings.queue),
+            "workers": ("Workers wanted.", lambda: settings.workers),
+            "workers_ready": ("Workers that have started.", lambda: pool.ready),
+            "workers_busy": ("Workers that calculate.", lambda: pool.busy),
+        }
+        for name, (about, value) in now.items():
+            self._gauge(name, about).set_function(value)
+        self.registry.register(self)
 
-    def count(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Take in one answered request."""
-        key = route, method, status
-        self._counts[key] = self._counts.get(key, 0) + 1
-        buckets = self._buckets.setdefault(route, [0] * (len(BOUNDS) + 1))
-        buckets[sum(seconds > bound for bound in BOUNDS)] += 1
-        self._seconds[route] = self._seconds.get(route, 0.0) + seconds
+    def _gauge(self, name: str, about: str, *labels: str) -> Gauge:
+        return Gauge(f"learnroute_{name}", about, labels, registry=self.registry)
 
-    def requests(self) -> list[Sample]:
-        """Return how many requests were answered."""
-        return [
-            ("", {"route": route, "method": method, "status": str(status)}, count)
-            for (route, method, status), count in sorted(self._counts.items())
-        ]
-
-    def latencies(self) -> list[Sample]:
-        """Return a histogram for each route."""
-        samples: list[Sample] = []
-        for route, buckets in sorted(self._buckets.items()):
-            below = 0
-            for bound, count in zip((*map(str, BOUNDS), "+Inf"), buckets, strict=True):
-                below += count
-                samples.append(("_bucket", {"route": route, "le": bound}, below))
-            samples += [("_sum", {"route": route}, self._seconds[route]), ("_count", {"route": route}, below)]
-        return samples
+    def collect(self) -> Iterable[Metric]:
+        """Yield what is counted elsewhere, by label."""
+        jobs = GaugeMetricFamily("learnroute_jobs", "Jobs remembered, by state.", labels=["state"])
+        for state, count in self._jobs.states().items():
+            jobs.add_metric([state], count)
+        restarts = CounterMetricFamily("learnroute_worker_restarts", "Workers replaced, by cause.", labels=["cause"])
+        for cause, count in self._pool.restarts.items():
+            restarts.add_metric([cause], count)
+        return jobs, restarts
 
 
 class Observer:
@@ -77,13 +84,15 @@ class Observer:
             await send(message)
 
         try:
-            await self._app(scope, receive, send_noted)
+            with self._metrics.open.track_inprogress():
+                await self._app(scope, receive, send_noted)
         except Exception:
             status = 500
             raise
         finally:
             method = scope["method"] if scope["method"] in METHODS else "other"
-            self._metrics.count(_route(scope), method, status, time.perf_counter() - began)
+            self._metrics.requests.labels(_route(scope), method, status).inc()
+            self._metrics.seconds.labels(_route(scope)).observe(time.perf_counter() - began)
 
 
 def _route(scope: Scope) -> str:
@@ -91,23 +100,3 @@ def _route(scope: Scope) -> str:
     if scope["path"] in page_files() or scope["path"] == "/openapi.json":
         return "page"
     return str(getattr(scope.get("route"), "path", "other"))
-
-
-def exposition(families: Iterable[tuple[str, str, str, Iterable[Sample]]]) -> str:
-    """Return families (name, kind, help, samples) as text; a sample is a suffix of the name, labels and a value."""
-    lines = []
-    for name, kind, about, samples in families:
-        lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
-        for suffix, labels, value in samples:
-            inner = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
-            lines.append(f"{name}{suffix}{{{inner}}} {value:.15g}" if inner else f"{name}{suffix} {value:.15g}")
-    return "\n".join(lines) + "\n"
-
-
-def one(value: float) -> list[Sample]:
-    """Return the samples of a family that has one value."""
-    return [("", {}, value)]
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from learnroute.errors import InputError, did_you_mean, shown
+from learnroute.errors import InputError, did_you_mean, printable, shown
 from learnroute.fleet_tables import ROUNDS, SIZES
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.model.fleet import MERGED, MOST, OWN
@@ -143,7 +143,8 @@ def _file_name(field: str, name: str) -> None:
         raise InputError("expected a plain file name without folders", field=field, value=name)
     suffix = Path(name).suffix.lower()
     if suffix not in TEXT_READERS:
-        raise InputError(f"unknown format {suffix!r}; known are {', '.join(TEXT_READERS)}", field=field, value=name)
+        kinds = ", ".join(TEXT_READERS)
+        raise Refusal(422, printable(f"{name} is not a problem file; files of these kinds are: {kinds}"), field)
 
 
 class _AsProblem:
@@ -194,7 +195,7 @@ class Request(BaseModel):
         """Return the request that the members of a body make, or refuse."""
         known = ", ".join(cls.model_fields)
         if not isinstance(members, dict):
-            raise Refusal(422, f"body = {shown(members)}: an object with {known} is needed", "body")
+            raise Refusal(422, f"body = {shown(members)}: expected an object with {known}", "body")
         unknown = [name for name in members if name not in cls.model_fields]
         for name in unknown[1:]:  # one is told; a million would take long
             del members[name]

@@ -11,8 +11,9 @@ import uvicorn
 
 from learnroute.errors import InputError
 from learnroute.web.app import make_app
-from learnroute.web.protocol import MOST_HEAD, protocol_of
 from learnroute.web.settings import Settings
+
+MOST_HEAD = 64 << 10  # bytes of the head of a request
 
 
 def serve(
@@ -30,16 +31,14 @@ class Server(uvicorn.Server):
         self, settings: Settings, listener: socket.socket, announce: Callable[[str], None] | None = None,
         seconds: float | None = None,
     ) -> None:  # fmt: skip
-        app = make_app(settings)
         super().__init__(
             uvicorn.Config(
-                app, http=protocol_of(settings), ws="none", log_level="error", access_log=False,
+                make_app(settings), http="h11", ws="none", log_level="error", access_log=False,
                 server_header=False, lifespan="on", timeout_graceful_shutdown=2, timeout_keep_alive=30,
                 h11_max_incomplete_event_size=MOST_HEAD, proxy_headers=bool(settings.proxies),
                 forwarded_allow_ips=list(settings.proxies),
             )
         )  # fmt: skip
-        app.state.metrics.connections = self.server_state.connections
         self.url = _url(settings.host, listener)
         self._announce = announce
         self._seconds = seconds

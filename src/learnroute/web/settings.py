@@ -91,10 +91,10 @@ class Settings:
         Seconds for which the result of a job is kept.
     kept_jobs
         Jobs remembered at once; the oldest finished ones are forgotten first.
-    connections
-        Connections that are served at once; those beyond are refused, and closed unheard beyond twice as many.
+    requests
+        Requests that are answered at once; those beyond are refused.
     receive
-        Seconds for a request to arrive whole.
+        Seconds for the body of a request to arrive whole.
     root_path
         Where a proxy shows the service, such as /learnroute.
     names
@@ -111,7 +111,7 @@ class Settings:
     patience: float = 30.0
     keep: float = 600.0
     kept_jobs: int = 200
-    connections: int = 200
+    requests: int = 200
     receive: float = 60.0
     root_path: str = ""
     names: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ class Settings:
         _keep(self, "workers", as_count("workers", self.workers, meaning="the number of workers"))
         _keep(self, "queue", as_count("queue", self.queue, meaning="the length of the queue"))
         _keep(self, "kept_jobs", as_count("kept_jobs", self.kept_jobs, meaning="the number of jobs"))
-        _keep(self, "connections", as_count("max_connections", self.connections, meaning="the most connections"))
+        _keep(self, "requests", as_count("max_requests", self.requests, meaning="the most requests at once"))
         for field in ("patience", "keep"):
             _keep(self, field, as_number(field, getattr(self, field), least=0.0, meaning="seconds"))
         _keep(self, "receive", _positive("receive_seconds", self.receive))

@@ -60,10 +60,10 @@ def find_routes(
 ) -> FleetRoutes | None:
     """Return the best routes found; None where none were found that keep the rules."""
     annealed = _Annealing(objective, rng, params)
-    best = min(filter(objective.allows, annealed.descents(initial, budget)), key=objective, default=None)
+    best = min(filter(objective.allows, annealed.starts(initial, budget)), key=objective, default=None)
     if best is None:
         best = annealed.repair(budget)
-    found = [] if best is None else [best, annealed.anneal(best, budget)]
+    found = [] if best is None else [best, annealed.anneal(best, budget, 1 - params.descent_share)]
     if initial is not None:
         found.append(initial)
     return min(filter(objective.allows, found), key=objective, default=None)
@@ -87,13 +87,18 @@ class _Annealing:
         work = size * (10 + objective.rules.size + size * visits.updates.coupled)  # of an iteration
         self.iterations_a_call = max(1, int(params.work / work))
 
-    def descents(self, initial: FleetRoutes | None, budget: Budget) -> list[FleetRoutes]:
-        """Return what descents lead to, from as many starts as there is time for."""
-        part, found = budget.part(self.params.descent_share), []
-        for start in range(-1 if initial is not None else 0, self.params.starts):
-            routes = self.descend(initial if start < 0 else None, part)
+    def starts(self, initial: FleetRoutes | None, budget: Budget) -> list[FleetRoutes]:
+        """Return routes from as many starts as there is time for, each annealed for a while.
+
+        How many vehicles go out, and which clusters each of them visits, hardly changes afterwards.
+        """
+        part, found = budget.silent().part(self.params.descent_share), []
+        numbers = range(-1 if initial is not None else 0, self.params.starts)
+        for number in numbers:
+            share = 1 / (numbers.stop - number)
+            routes = self.descend(initial if number < 0 else None, part)
             if routes is not None:
-                found.append(routes)
+                found.append(self.anneal(routes, part.part(share), self.params.descent_share / len(numbers)))
             if part.exhausted and found:
                 break
         return found
@@ -155,12 +160,12 @@ class _Annealing:
                 return found
         return None
 
-    def anneal(self, start: FleetRoutes, budget: Budget) -> FleetRoutes:
-        """Ruin and recreate while the temperature falls, for the usual effort or until the deadline."""
+    def anneal(self, start: FleetRoutes, budget: Budget, part: float) -> FleetRoutes:
+        """Ruin and recreate while the temperature falls, for a part of the usual effort or until the deadline."""
         search, params, begun = self.search, self.params, time.monotonic()
         self._start(start, self.objective.service(start))
         search.insert(np.empty(0, dtype=np.int64))
-        effort = min(params.iterations * self.objective.size, params.most_iterations)
+        effort = max(1, int(part * min(params.iterations * self.objective.size, params.most_iterations)))
         step = min(self.iterations_a_call, -(-effort // params.temperatures))
         search.run(step, 0.0)
         hot, fall = params.hot * search.typical_loss, params.cold / params.hot

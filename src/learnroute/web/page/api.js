@@ -36,7 +36,7 @@ async function call(path, options = {}) {
     answer = await fetch(path, { ...options, headers });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refused({ detail: "the service does not answer; is it still running?" }, 0);
+    throw new Refused({ detail: "The service does not answer. Check that it is still running." }, 0);
   }
   if (!answer.ok) throw new Refused(await answer.json().catch(() => ({})), answer.status);
   return answer;

@@ -1,34 +1,32 @@
-// The page: one state, one way to change it, one way to show it.
+// The page: one state, one function that changes it (changed), one that calculates (calculate).
 
-import { calculated, get, job, post } from "./api.js";
+import { calculated, get, post } from "./api.js";
 import { Newest, setStale } from "./calculating.js";
 import { depotFollowing, depotWithOneLess, depotWithOneMore, madeDepot, withoutDepot } from "./depot.js";
 import { $, el } from "./dom.js";
 import { Player, drawHeat, showTime } from "./error_history.js";
-import { showEnds, showSelected } from "./fields.js";
+import { checkEnds, showEnds, showInitial, showSelected, writtenInitial } from "./fields.js";
 import { readAddress, readExample, readFiles, saveFile, showFormats, showSource } from "./files.js";
 import { FleetTable, fleetOf, routesOf, showFleet, showMembers, showModels, trainedModels, trainings, withFleet, withVisits } from "./fleet.js";
 import { Steps, clearAddress, keep, kept, linkTo } from "./keeping.js";
 import { basis, shape, showLearner, slid, trained, undecided } from "./learner.js";
 import { RouteMap } from "./map.js";
 import { showLegend, showNoPlan, showPlan, showRegime, showRivals, showStops } from "./panels.js";
-import { added, detours, importanceOf, moved, removed, renamed, scores, waysWithOneLess, waysWithOneMore, waysWithout, withImportance } from "./problem.js";
+import { added, detours, importanceOf, initialOf, moved, removed, renamed, scores, waysWithOneLess, waysWithOneMore, waysWithout, withImportance, withInitial } from "./problem.js";
 import { complain, refuse, say } from "./saying.js";
 import { listenToTerms } from "./terms.js";
 import { startTheme } from "./theme.js";
-import { drawTradeoff } from "./tradeoff.js";
+import { Tradeoff } from "./tradeoff.js";
 import { VisitCurve, wishOf, withNextWish, withVisiting } from "./visits.js";
 import { Worth, learnerOf } from "./worth.js";
 
-const CURVE = $("tradeoff-text").textContent; // what the trade-off is, before it is drawn
 const FIRST = "city-survey";
 const PAUSE = 80; // ms that the slider rests before a plan is made for its λ
-const MOST_CURVE = 20; // regions up to which the curve is drawn
 const MOST_HISTORY = 300; // regions up to which errors over time are asked for
 
 const state = {
   problem: null, detour: null, geographic: false, madeUp: false, scores: [], selected: null,
-  method: "auto", rate: 1, given: null, plan: null, histories: null, errorHistory: null, model: 0, visits: 0, time: 0, part: 1, curve: null, chosen: null, before: null, ways: null, source: "",
+  method: "auto", rate: 1, given: null, plan: null, histories: null, errorHistory: null, model: 0, visits: 0, time: 0, part: 1, chosen: null, before: null, ways: null, source: "",
   rivals: { baseline: { shown: false, plan: null }, travel: { shown: false, plan: null } },
 };
 const map = new RouteMap($("map"), {
@@ -38,8 +36,10 @@ const player = new Player((time, part) => setTime(time, part));
 const steps = new Steps();
 const worth = new Worth(showProgress, takeRow);
 const fleets = new FleetTable(showProgress, (row) => takeFleet(fleetOf(row, state.problem.fleet)));
+const tradeoff = new Tradeoff(showProgress, takeRate);
+const onDemand = [worth, fleets, tradeoff]; // what a button calculates
 const visitCurve = new VisitCurve(showProgress, (row) => changed("visits", true, row));
-let known = { methods: [], plan: { write: [], degrees: [], plane: [] }, problem: { write: [], degrees: [] } };
+let known = { methods: [], plan: { write: [], degrees: [], plane: [] }, problem: { read: [], write: [], degrees: [] } };
 
 // ---- changing
 
@@ -54,13 +54,13 @@ function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_m
   showSteps();
 }
 
-/** What is kept of a state. */
+/** The part of the state that is stored. */
 function snapshot() {
   const { problem, rate, method, given, geographic, madeUp, detour, ways, source, chosen } = state;
   return { problem, rate, method, given, geographic, madeUp, detour, ways, source, chosen };
 }
 
-/** Show a state that was kept: an earlier step, or the one before a reload. */
+/** Show a stored state: an earlier step, or the one before a reload. */
 function restore(old) {
   player.stop();
   const anew = !state.problem || old.problem.travel.length !== state.problem.travel.length || old.geographic !== state.geographic || old.source !== state.source;
@@ -70,7 +70,6 @@ function restore(old) {
     state.time = Infinity; // the end
     map.fit(state.problem, state.geographic);
   }
-  forgetCurve(CURVE);
   const { features, samples, noise } = shape(old.problem.learner);
   const shown = { projection: old.geographic ? "geographic" : "plain", features, samples, noise, rate: old.rate, method: old.method };
   for (const [id, value] of Object.entries(shown)) $(id).value = value;
@@ -81,7 +80,7 @@ function restore(old) {
   changed(null, false);
 }
 
-/** There is no plan of what is shown: not yet, or none at all. */
+/** Forget the plan and all that depends on it. */
 function forgetPlan() {
   Object.assign(state, { plan: null, histories: null, errorHistory: null });
   for (const rival of Object.values(state.rivals)) rival.plan = null;
@@ -95,24 +94,21 @@ function showSteps() {
 /** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step; `given` has the routes to show, none to plan them. */
 function changed(kind = null, step = true, given = null) {
   clearAddress();
-  if ($("status").classList.contains("wrong") && $("status").textContent !== refusal) say(""); // it was about something else
+  if ($("status").textContent !== refusal) say(""); // it was about an earlier change
   if (step) {
     state.given = given;
     steps.record(snapshot(), kind);
   }
   showSteps();
-  const size = state.problem.travel.length;
-  $("curve").disabled = size > MOST_CURVE;
-  if (size > MOST_CURVE) forgetCurve(`The curve is drawn for up to ${MOST_CURVE} regions; this problem has ${size}.`);
   state.scores = scores(state.problem);
   $("title").textContent = `${state.problem.title || "Problem"} · ${state.problem.travel.length} regions`;
   showLegend(state);
   showSelected(state);
   showEnds(state.problem);
+  showInitial(state.problem);
   showLearner(state);
   showFleet(state);
-  worth.refresh(state);
-  fleets.refresh(state);
+  for (const one of onDemand) one.refresh(state);
   visitCurve.show(state);
   map.draw(state);
   newest.refresh();
@@ -139,9 +135,9 @@ function changeDepot() {
   const made = had ? withoutDepot(state.problem, state.ways) : madeDepot(state.problem, state.selected, state.detour, state.ways);
   player.stop();
   forgetPlan();
-  Object.assign(state, { ...made, selected: null, curve: null });
+  Object.assign(state, { ...made, selected: null });
   changed();
-  say(had ? `${name} removed.` : `${name} is the depot: routes start and end there, and nothing is learnt there.`);
+  say(had ? `${name} removed.` : `${name} is the depot: routes start and end there, and the learner does not train there.`);
 }
 
 function addRegion(place) {
@@ -150,7 +146,7 @@ function addRegion(place) {
   made.problem = depotWithOneMore(made.problem, state.detour, state.geographic);
   player.stop();
   forgetPlan();
-  Object.assign(state, { problem: made.problem, detour: made.detour, selected: made.problem.travel.length - 1, curve: null, ways });
+  Object.assign(state, { problem: made.problem, detour: made.detour, selected: made.problem.travel.length - 1, ways });
   changed();
   map.focusRegion(state.selected);
   say(`Region added, halfway between ${made.between.join(" and ")}.`);
@@ -158,13 +154,13 @@ function addRegion(place) {
 
 function removeRegion(region) {
   if (region === null) return;
-  if (state.problem.travel.length <= 2) return complain("Two regions are the fewest that have an order.");
+  if (state.problem.travel.length <= 2) return complain("A problem needs at least two regions.");
   const name = state.problem.regions[region];
   const left = removed(state.problem, region, state.detour);
   left.problem = depotWithOneLess(left.problem, region);
   player.stop();
   forgetPlan();
-  Object.assign(state, { ...left, selected: null, curve: null, ways: waysWithOneLess(state.ways, region) });
+  Object.assign(state, { ...left, selected: null, ways: waysWithOneLess(state.ways, region) });
   changed();
   map.focusRegion(region);
   say(`${name} removed.`);
@@ -252,10 +248,11 @@ function showHistory(model = state.model) {
 }
 
 async function calculate(signal) {
-  const inputs = ["features", "samples", "noise", "rate", "steps", "step-size", "budget", "at-most", "repeat", "vehicles", "models", "limit"].map($).filter((input) => !input.disabled);
+  const inputs = ["features", "samples", "noise", "initial", "rate", "steps", "step-size", "budget", "at-most", "repeat", "vehicles", "models", "limit"].map($).filter((input) => !input.disabled);
   const wrong = inputs.filter((input) => (input.required && input.value === "") || !input.checkValidity());
-  if (!showRegime(state)) throw new Error("Nothing is planned in the forbidden middle: change m or n, or move λ to the right.");
+  if (!showRegime(state)) throw new Error("There is no plan: the expected error does not exist for this m and n. Change m or n, or increase λ.");
   if (wrong.length) throw new Error(`Check the fields: ${wrong.map((input) => input.parentElement.textContent.trim()).join("; ")}.`);
+  checkEnds(state.problem);
   let { learner } = state.problem;
   const size = state.problem.travel.length;
   const dropped = () => state.problem.travel.length !== size || state.problem.learner !== learner;
@@ -278,13 +275,12 @@ async function calculate(signal) {
   showPlan(plan);
   showStops(state);
   showMembers(state);
-  worth.refresh(state);
-  fleets.refresh(state);
+  for (const one of onDemand) one.refresh(state);
   visitCurve.show(state);
   map.draw(state);
   if (!newest.superseded) setStale("rest");
   if ($("status").textContent === refusal) say(""); // why there was no plan; other messages stay
-  const everywhere = { ...asked, problem: { ...asked.problem, visits: undefined, fleet: undefined } }; // one-sided routes: one vehicle visits all regions
+  const everywhere = { ...asked, problem: { ...asked.problem, visits: undefined, fleet: undefined } }; // baseline and shortest route: one vehicle visits all regions
   const [histories, ...rivals] = await Promise.all([
     size > MOST_HISTORY ? null : post("error_history", { ...asked, routes: plan.orders, models: plan.models }, signal),
     ...Object.keys(state.rivals).map((method) => post("plan", { ...everywhere, method }, signal).catch(unlessAborted)),
@@ -299,20 +295,20 @@ async function calculate(signal) {
   if (histories) {
     showTime(state);
     drawHeat(state, jump);
-  } else $("error-history-text").textContent = `Errors over time are shown for up to ${MOST_HISTORY} regions.`;
-  showCurve();
+  } else $("error-history-text").textContent = `The error history is shown for up to ${MOST_HISTORY} regions.`;
+  tradeoff.refresh(state);
   if (!newest.superseded) setStale(null);
   document.body.dataset.plans = String(Number(document.body.dataset.plans ?? 0) + 1);
   if (!newest.superseded) await visitCurve.ask(state, signal);
 }
 
-/** A one-sided route that is refused is not shown. */
+/** A baseline or shortest route that is refused is not shown. */
 function unlessAborted(error) {
   if (error.name === "AbortError") throw error;
   return null;
 }
 
-/** A calculation came to nothing: unless a newer one follows, nothing is claimed any more. */
+/** A calculation failed: unless a newer one follows, there is no plan to show. */
 function nothing(error) {
   failed(error);
   refusal = error.message;
@@ -340,40 +336,13 @@ function showProgress({ stage, progress, state: where }) {
   $("working").hidden = where === "done";
   $("progress").value = progress;
   $("stage").textContent = `${stage || where} ${Math.round(100 * progress)} %`;
-  if (undecided(state.problem.learner)) $("lambda-label").textContent = `being chosen… ${Math.round(100 * progress)} %`;
+  if (undecided(state.problem.learner)) $("lambda-label").textContent = `choosing… ${Math.round(100 * progress)} %`;
 }
 
-async function computeCurve() {
-  const { problem } = state;
-  newest.calling = new AbortController();
-  try {
-    $("curve").disabled = true;
-    const curve = await job("tradeoff", { problem }, newest.calling.signal, showProgress);
-    state.curve = { ...curve, problem };
-    showCurve();
-  } catch (error) {
-    failed(error);
-  } finally {
-    $("curve").disabled = state.problem.travel.length > MOST_CURVE;
-    $("working").hidden = true;
-  }
-}
-
-/** Take the curve away, and say why. */
-function forgetCurve(text) {
-  state.curve = null;
-  $("tradeoff").setAttribute("hidden", "");
-  $("tradeoff-text").textContent = text;
-}
-
-/** Draw the curve, unless it is another problem's. */
-function showCurve() {
-  if (state.curve && state.curve.problem !== state.problem) forgetCurve("The problem has changed: draw the curve again.");
-  if (!state.curve) return;
-  drawTradeoff(state, (rate) => {
-    $("rate").value = Number(rate.toPrecision(6));
-    readControls();
-  });
+/** Apply the travel rate of a point of the trade-off. */
+function takeRate(rate) {
+  $("rate").value = Number(rate.toPrecision(6));
+  readControls();
 }
 
 function failed(error) {
@@ -396,6 +365,7 @@ function readControls(kind = null) {
     const { samples, ...rest } = state.problem;  // one number for all replaces one a region
     state.problem = { ...rest, ...(samples && before.samples === learner.samples ? { samples } : {}), learner };
   }
+  state.problem = writtenInitial(state.problem);
   const wanted = { start: $("start-at").value, end: $("end-at").value, return: $("way-back").checked };
   const { depot } = state.problem;
   if (depot && wanted.return !== (depot.return ?? true)) state.problem = { ...state.problem, depot: { ...depot, return: wanted.return } };
@@ -426,7 +396,7 @@ async function open(reading) {
   try {
     const read = await newest.reading(reading);
     load(read);
-    say(`Opened ${read.source}.${read.learner_taken ? " It has no learner: m, n and σ are those of the fields." : ""}`);
+    say(`Opened ${read.source}.${read.learner_taken ? " The file has no learner: m, n and σ are taken from the fields." : ""}`);
   } catch (error) {
     failed(error);
   }
@@ -435,15 +405,17 @@ async function open(reading) {
 /** Put the problem into the address, and copy that where the browser lets us. */
 async function makeLink() {
   const link = await linkTo({ ...state.problem, travel_rate: state.rate });
-  if (link === null) return complain("The problem is too large for a link: download it as a file.");
+  if (link === null) return complain("The problem is too large for a link. Download it as a file.");
   history.replaceState(null, "", link);
   const copied = await navigator.clipboard?.writeText(link).then(() => true, () => false);
-  return say(`The address of this page now holds the problem${copied ? ", and is copied" : ": copy it from there"}.`);
+  return say(copied ? "Link copied. It contains the problem." : "The address of this page now contains the problem. Copy it from there.");
 }
 
 function step(way) {
   const old = way === "undo" ? steps.undo() : steps.redo();
-  if (old) restore(old);
+  if (!old) return;
+  restore(old);
+  say(way === "undo" ? "Undone." : "Redone.");
 }
 
 function listen() {
@@ -479,7 +451,7 @@ function listen() {
     const geographic = $("projection").value === "geographic";
     if (geographic && state.problem.coordinates.some(([x, y]) => Math.abs(x) > 180 || Math.abs(y) > 90)) {
       $("projection").value = "plain";
-      return complain("These coordinates are no longitudes and latitudes: some are beyond 180° or 90°.");
+      return complain("These coordinates are not longitudes and latitudes: some are beyond 180° or 90°.");
     }
     state.geographic = geographic;
     state.problem = { ...state.problem, geographic };
@@ -495,7 +467,7 @@ function listen() {
     const name = event.target.value.trim();
     if (!name || name === state.problem.depot?.name || state.problem.regions.some((other, i) => other === name && i !== state.selected)) {
       event.target.value = state.problem.regions[state.selected];
-      return complain("Names must not be empty, and must differ.");
+      return complain("Each region needs a name of its own.");
     }
     state.problem = renamed(state.problem, state.selected, name);
     return changed();
@@ -515,13 +487,21 @@ function listen() {
       return changed();
     }
     target.value = importanceOf(state.problem, state.selected);
-    return complain("Importance must be a number of at least 0, and above 0 in one region at least.");
+    return complain("Importance must be at least 0, and above 0 in at least one region.");
+  });
+  $("region-initial").addEventListener("change", ({ target }) => {
+    if (target.value !== "" && target.checkValidity()) {
+      state.problem = withInitial(state.problem, state.selected, Number(target.value));
+      return changed();
+    }
+    target.value = initialOf(state.problem, state.selected) ?? "";
+    return complain("The initial error must be at least 0.");
   });
   $("time").addEventListener("input", (event) => jump(Number(event.target.value)));
   $("back").addEventListener("click", () => jump(state.time - 1));
   $("forward").addEventListener("click", () => jump(state.time + 1));
   $("play").addEventListener("click", () => state.errorHistory && player.toggle(state.time, state.visits));
-  $("curve").addEventListener("click", computeCurve);
+  $("curve").addEventListener("click", () => tradeoff.ask(state));
   $("history-model").addEventListener("change", (event) => {
     player.stop();
     showHistory(Number(event.target.value));
@@ -531,16 +511,16 @@ function listen() {
   });
   $("compare-learners").addEventListener("click", () => worth.ask(state));
   $("compare-fleets").addEventListener("click", () => fleets.ask(state));
-  $("cancel").addEventListener("click", () => { newest.abort(); worth.cancel(); fleets.cancel(); });
+  $("cancel").addEventListener("click", () => { newest.abort(); for (const one of onDemand) one.cancel(); });
   $("file").addEventListener("change", async (event) => {
-    if (event.target.files.length) await open(readFiles(event.target.files, shape(state.problem.learner)));
+    if (event.target.files.length) await open(readFiles(event.target.files, shape(state.problem.learner), known.problem.read));
     event.target.value = "";
   });
   $("save").addEventListener("click", () => saveFile(state).then((name) => say(`Saved ${name}.`), failed));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
     event.preventDefault();
-    if (event.dataTransfer.files.length) open(readFiles(event.dataTransfer.files, shape(state.problem.learner)));
+    if (event.dataTransfer.files.length) open(readFiles(event.dataTransfer.files, shape(state.problem.learner), known.problem.read));
   });
   window.addEventListener("resize", () => {
     if (!state.problem) return;
@@ -548,7 +528,7 @@ function listen() {
     showLearner(state);
     worth.refresh(state);
     visitCurve.show(state);
-    showCurve();
+    tradeoff.refresh(state);
   });
 }
 

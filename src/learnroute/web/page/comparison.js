@@ -1,22 +1,22 @@
-// A table that a button asks for. It stays as long as it is about what is shown.
+// A result that is calculated when a button is pressed. It stays until the problem changes.
 
 import { job } from "./api.js";
 import { $ } from "./dom.js";
 
 export class Comparison {
   /**
-   * `task` is the service's; ids of its parts begin with `name`; `what` is compared. `onProgress` hears how far it is,
-   * `onTake(row)` that a row is to be applied.
+   * `task` is the service's; ids of texts begin with `name`; `parts` are the ids of what is hidden without a result; `again`
+   * says what to do when the problem has changed. `onProgress` hears the progress, `onTake` that a row or point is to be applied.
    */
-  constructor(task, name, what, parts, onProgress, onTake) {
-    Object.assign(this, { task, name, what, parts, onProgress, onTake, found: null, basis: null, calling: null });
-    this.button = $(`compare-${what}`);
-    this.about = $(`${name}-text`).textContent; // what it is, before anything is compared
+  constructor({ task, name, button, again, parts }, onProgress, onTake) {
+    Object.assign(this, { task, name, again, parts, onProgress, onTake, found: null, basis: null, calling: null });
+    this.button = $(button);
+    this.about = $(`${name}-text`).textContent; // the description, before anything is calculated
   }
 
-  /** Compare for what is shown. */
+  /** Calculate for the current problem. */
   async ask(state) {
-    this.clear("Comparing…");
+    this.clear("Calculating…");
     this.basis = this.basisOf(state);
     const calling = this.calling = new AbortController();
     this.button.disabled = true;
@@ -44,13 +44,13 @@ export class Comparison {
     this.calling?.abort();
   }
 
-  /** The state has changed: what is said about another problem is taken away. */
+  /** The state has changed: clear the result of another problem. */
   refresh(state) {
     if (this.basis && !this.basisOf(state).every((part, k) => part === this.basis[k])) {
       const old = this.calling;
       if (old) this.end();
       old?.abort();
-      this.clear(this.found || old ? `The problem has changed: compare the ${this.what} again.` : this.about);
+      this.clear(this.found || old ? `The problem has changed: ${this.again}.` : this.about);
     }
     if (this.found) this.show(state);
   }
@@ -58,7 +58,7 @@ export class Comparison {
   clear(text) {
     Object.assign(this, { found: null, basis: null });
     for (const id of this.parts) $(id).setAttribute("hidden", "");
-    $(`${this.name}-notes`).replaceChildren();
+    $(`${this.name}-notes`)?.replaceChildren();
     this.say(text);
   }
 

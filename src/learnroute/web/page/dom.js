@@ -44,13 +44,22 @@ export function shade(share) {
 /** Ink that can be read on that colour. */
 export const inkOn = (share) => (share > 0.45 ? "#fff" : "#111");
 
-/** Steps for about `count` grid lines over a range. */
+/** Marks (value, text) of an axis between two values, about `count`: each text has as many digits as tells it from the next. */
 export function ticks(low, high, count) {
   const raw = (high - low) / count;
   if (!(raw > 0)) return [];
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw);
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw * (1 - 1e-9));
+  const text = (value) => {
+    if (value === 0) return "0";
+    const digits = Math.floor(Math.log10(Math.abs(value)) + 1e-9) - Math.floor(Math.log10(step) + 1e-9);
+    const plain = Math.abs(value) < 1e6 && step >= 1e-6;
+    return plain ? value.toFixed(Math.max(0, -Math.floor(Math.log10(step) + 1e-9))) : value.toExponential(Math.max(0, digits));
+  };
   const found = [];
-  for (let k = Math.ceil(low / step); k * step <= high; k++) found.push(Number((k * step).toPrecision(10)));
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high * (1 + 1e-12) + 1e-12 * step; k++) {
+    const value = Number((k * step).toPrecision(12));
+    found.push({ value, text: text(value) });
+  }
   return found;
 }

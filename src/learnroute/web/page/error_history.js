@@ -1,4 +1,4 @@
-// The error history: which model holds after each visit, and which regions it has forgotten.
+// The error history: expected errors after each visit, and which regions the model has forgotten.
 
 import { $, inkOn, number, shade, svg } from "./dom.js";
 import { meanOf } from "./problem.js";
@@ -6,7 +6,7 @@ import { meanOf } from "./problem.js";
 const [NAMES, FEW_NAMES] = [120, 84]; // width of the names beside the heat map, wide and narrow
 const MOST_CELLS = 60; // regions up to which the heat map is drawn
 
-/** Say what holds after `time` visits. */
+/** Describe the model after `time` visits. */
 export function showTime({ problem, errorHistory, time }) {
   const { order } = errorHistory;
   $("time").max = order.length;
@@ -15,7 +15,7 @@ export function showTime({ problem, errorHistory, time }) {
   const now = errorHistory.errors[time];
   const mean = number(meanOf(problem, now), 4);
   if (time === 0) {
-    $("error-history-text").textContent = `Before the first visit: the first model, expected error ${mean} on average.`;
+    $("error-history-text").textContent = `Before the first visit: mean expected error ${mean} (initial model).`;
     return;
   }
   const forgotten = order.slice(0, time - 1)
@@ -24,8 +24,8 @@ export function showTime({ problem, errorHistory, time }) {
     .sort((a, b) => b.more - a.more);
   const shown = forgotten.slice(0, 4).map(({ region, more }) => `${problem.regions[region]} (+${number(more, 3)})`).join(", ");
   const rest = forgotten.length > 4 ? ` and ${forgotten.length - 4} more` : "";
-  const lost = forgotten.length ? `Forgotten since their own visit: ${shown}${rest}.` : "Nothing forgotten so far.";
-  $("error-history-text").textContent = `After visit ${time}, ${problem.regions[order[time - 1]]}: expected error ${mean} on average. ${lost}`;
+  const lost = forgotten.length ? `Forgotten since their visit (error increase): ${shown}${rest}.` : "Nothing forgotten so far.";
+  $("error-history-text").textContent = `After visit ${time}, ${problem.regions[order[time - 1]]}: mean expected error ${mean}. ${lost}`;
 }
 
 /** Expected error of each region (rows, in order of first visit, skipped ones last) after each visit (columns). */
@@ -37,7 +37,7 @@ export function drawHeat({ problem, errorHistory, time }, onTime) {
   const node = $("heat");
   node.toggleAttribute("hidden", size > MOST_CELLS);
   if (size > MOST_CELLS) {
-    $("heat-legend").textContent = `The table of errors is drawn for up to ${MOST_CELLS} regions.`;
+    $("heat-legend").textContent = `The error table is shown for up to ${MOST_CELLS} regions.`;
     return;
   }
   const whole = node.parentElement.clientWidth || 600;
@@ -50,7 +50,7 @@ export function drawHeat({ problem, errorHistory, time }, onTime) {
   const parts = [];
   rows.forEach((region, row) => {
     const name = problem.regions[region];
-    parts.push(svg("text", { x: names - 6, y: row * high + high * 0.72, "text-anchor": "end" }, name.length > names / 7.5 ? `${name.slice(0, Math.floor(names / 7.5) - 1)}…` : name));
+    parts.push(svg("text", { x: names - 6, y: row * high + high * 0.72, "text-anchor": "end" }, name.length > names / 8 ? `${name.slice(0, Math.floor(names / 8) - 1)}…` : name));
     history.forEach((errors, t) => {
       const share = most > least ? (errors[region] - least) / (most - least) : 0;
       const cell = { x: names + t * wide, y: row * high, width: wide - gap, height: high - 1, class: "cell", fill: shade(share), "data-time": t };
@@ -67,7 +67,7 @@ export function drawHeat({ problem, errorHistory, time }, onTime) {
   node.style.height = `${size * high + 22}px`;
   node.replaceChildren(...parts);
   node.onclick = (event) => event.target.dataset?.time !== undefined && onTime(Number(event.target.dataset.time));
-  $("heat-legend").textContent = `Expected error of each region (rows) after each visit (columns), from ${number(least, 3)} (yellow) to ${number(most, 3)} (dark); a dot marks the region's own visit.`;
+  $("heat-legend").textContent = `Expected error of each region (rows) after each visit (columns), from ${number(least, 3)} (yellow) to ${number(most, 3)} (dark); a dot marks the visit to the region.`;
 }
 
 /** Plays the route visit by visit: calls step(time, part of the way) until the end. */

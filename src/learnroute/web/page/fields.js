@@ -1,9 +1,9 @@
-// Fields that follow the problem: the selected region, and the ends of routes.
+// Fields that show the problem: the selected region, the ends of routes, the initial error.
 
 import { $, el, number } from "./dom.js";
-import { importanceOf } from "./problem.js";
+import { importanceOf, initialOf, withInitial } from "./problem.js";
 
-/** Say what the button about the depot does now. */
+/** Name the depot button by what it does now. */
 function showDepot({ problem, selected }) {
   $("depot").textContent = problem.depot ? "Remove depot" : "Make depot";
   $("depot").disabled = !problem.depot && (selected === null || problem.travel.length <= 2);
@@ -22,13 +22,40 @@ export function showEnds({ regions, constraints = {}, depot }) {
   $("way-back").checked = depot ? depot.return ?? true : constraints.return ?? false;
 }
 
+/** Refuse a route that is to start and end at the same region, by the names of the fields. */
+export function checkEnds({ constraints = {} }) {
+  const same = constraints.start !== undefined && constraints.start === constraints.end;
+  $("end-at").setAttribute("aria-invalid", String(same));
+  if (same) throw new Error(`The route cannot start and end at ${constraints.end}: each region is visited once. Choose another end, or tick “return to start”.`);
+}
+
+/** The initial error of all regions, as its field shows it: empty where it is unknown or differs by region. */
+function commonInitial(problem) {
+  const known = problem.travel.map((_, i) => initialOf(problem, i));
+  return known.every((value) => value === known[0]) ? known[0] ?? "" : "";
+}
+
+export function showInitial(problem) {
+  const known = problem.travel.map((_, i) => initialOf(problem, i));
+  const differs = known[0] !== undefined && commonInitial(problem) === "";
+  $("initial").placeholder = differs ? `${number(Math.min(...known), 3)} … ${number(Math.max(...known), 3)}` : "unknown";
+  if (document.activeElement !== $("initial")) $("initial").value = commonInitial(problem);
+}
+
+/** The problem with the initial error that its field has. */
+export function writtenInitial(problem) {
+  const text = $("initial").value;
+  if (text === String(commonInitial(problem)) || !$("initial").checkValidity()) return problem;
+  return withInitial(problem, null, text === "" ? undefined : Number(text));
+}
+
 /** Show the selected region, if any. */
 export function showSelected({ selected, problem, geographic, scores }) {
   showDepot({ problem, selected });
   $("selected").hidden = selected === null;
   $("remove").disabled = selected === null;
   if (selected === null) return;
-  for (const [id, value] of [["region-name", problem.regions[selected]], ["region-x", problem.coordinates[selected][0]], ["region-y", problem.coordinates[selected][1]], ["region-importance", importanceOf(problem, selected)]]) {
+  for (const [id, value] of [["region-name", problem.regions[selected]], ["region-x", problem.coordinates[selected][0]], ["region-y", problem.coordinates[selected][1]], ["region-importance", importanceOf(problem, selected)], ["region-initial", initialOf(problem, selected) ?? ""]]) {
     if (document.activeElement !== $(id)) $(id).value = value;
   }
   for (const [id, text] of [["region-x-label", geographic ? "longitude" : "x"], ["region-y-label", geographic ? "latitude" : "y"]]) $(id).textContent = text;

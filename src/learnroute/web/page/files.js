@@ -10,7 +10,11 @@ async function readTexts(files, source, learner) {
   return { ...(await post("read", { files, learner })), source };
 }
 
-export async function readFiles(files, learner) {
+/** Read files that the user chose; files of other kinds than `endings` are refused before they are read. */
+export async function readFiles(files, learner, endings) {
+  for (const { name } of files) {
+    if (!endings.some((ending) => name.toLowerCase().endsWith(ending))) throw new Error(`${name} is not a problem file. Open a file of these kinds: ${endings.join(", ")}.`);
+  }
   const texts = await Promise.all([...files].map(async (file) => ({ name: file.name, text: await file.text() })));
   return readTexts(texts, texts.map(({ name }) => name).join(", "), learner);
 }

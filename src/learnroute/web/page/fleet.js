@@ -1,4 +1,4 @@
-// Several vehicles or models: the fields, what each of them does, and how many of them pay.
+// Several vehicles or models: the fields, the visits of each, and the comparison of fleets.
 
 import { Comparison } from "./comparison.js";
 import { stopsOf } from "./depot.js";
@@ -61,15 +61,15 @@ const serves = (fleet) => fleet.serve ?? (fleet.models > 1 ? "own" : "merged");
 /** What a vehicle or a model of a problem is called. */
 export const memberName = (problem, k) => `${nameOf(problem)} ${k + 1}`;
 
-/** What colours and shapes mean. */
+/** The legend of colours and shapes. */
 export function fleetLegend({ problem }) {
   const { fleet } = problem;
   if (!fleet) return [];
   const shown = Math.min(sizeOf(problem), COLOURS);
   return [
     ...Array.from({ length: shown }, (_, k) => el("span", {}, sample(k, nameOf(problem) === "vehicle"), memberName(problem, k))),
-    ...(sizeOf(problem) > shown ? [el("span", {}, "then the same again")] : []),
-    ...(serves(fleet) === "own" ? [el("span", {}, "coloured outline: the model that serves")] : []),
+    ...(sizeOf(problem) > shown ? [el("span", {}, "further ones repeat these")] : []),
+    ...(serves(fleet) === "own" ? [el("span", {}, "coloured outline: the model that serves the region")] : []),
   ];
 }
 
@@ -114,7 +114,7 @@ export function showMembers({ plan, problem }) {
   const line = (name, visits, travel, service) => el("tr", {}, ...[name, visits, travel, service].filter((cell) => cell !== null).map((cell) => el("td", {}, ...[cell].flat())));
   const rows = Array.from({ length: sizeOf(problem) }, (_, k) => {
     const visits = trainings(plan, k).length;
-    return line([sample(k, several), memberName(problem, k)], visits || (several ? "at home" : "untrained"), several ? number(travels?.[k], 4) : null,
+    return line([sample(k, several), memberName(problem, k)], visits || (several ? "not used" : "untrained"), several ? number(travels?.[k], 4) : null,
       weights ? `${number(weights[k], 3)} of the average` : serving(k));
   });
   if (servedBy && Object.values(servedBy).includes(null)) rows.push(line("untrained model", "", several ? "" : null, serving(null)));
@@ -134,7 +134,7 @@ export function showModels({ plan, problem, model }) {
 /** How many vehicles or models: error, travel and total loss of each fleet. */
 export class FleetTable extends Comparison {
   constructor(onProgress, onTake) {
-    super("fleet", "fleets", "fleets", ["fleets-table"], onProgress, onTake);
+    super({ task: "fleet", name: "fleets", button: "compare-fleets", again: "compare the fleets again", parts: ["fleets-table"] }, onProgress, onTake);
   }
 
   basisOf(state) { // how many there are and how they serve does not count
@@ -146,7 +146,7 @@ export class FleetTable extends Comparison {
   show({ problem }) {
     const { rows, best, notes } = this.found;
     this.showLines(rows.map((row, k) => this.line(row, k === best, problem)));
-    this.say(`Least total loss: ${fleetName(rows[best])}, ${number(rows[best].total)}. Choose a row to plan for its fleet.`);
+    this.say(`Least total loss: ${number(rows[best].total)} (${fleetName(rows[best])}). Choose a row to plan for its fleet.`);
     $("fleets-notes").replaceChildren(...notes.map((note) => el("li", {}, note)));
   }
 
@@ -155,7 +155,7 @@ export class FleetTable extends Comparison {
     const current = free && sizeOf(problem) === row.models && (row.models === 1 || (nameOf(problem) === (row.vehicles > 1 ? "vehicle" : "model") && serves(problem.fleet) === row.serve));
     return el("tr", { class: `${free ? "free" : ""}${best ? " best" : ""}`, "aria-current": current ? "true" : null, onclick: free ? () => this.onTake(row) : () => {} },
       el("td", {}, free ? el("button", { type: "button", class: "take", "aria-label": `Plan for ${name}` }, name) : name),
-      ...[row.error, row.travel, row.longest, row.total].map((value) => el("td", {}, number(value, 4))),
+      ...Object.entries({ error: row.error, travel: row.travel, "longest route": row.longest, "total loss": row.total }).map(([head, value]) => el("td", { "data-head": head }, number(value, 4))),
       el("td", {}, best ? "best" : ""));
   }
 }

@@ -1,4 +1,4 @@
-// What is kept: steps to undo, the state over a reload, and a problem inside a link.
+// Stored state: steps to undo, the state across a reload, and a problem inside a link.
 
 const KEPT = "learnroute-kept";
 const MOST_STEPS = 100;
@@ -89,7 +89,7 @@ export async function problemInAddress() {
     const bytes = Uint8Array.from(atob(packed.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
     return new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
   } catch {
-    throw new Error("The address holds no whole problem: the link was cut or changed on the way.");
+    throw new Error("The link in the address is incomplete: part of the problem is missing or was changed.");
   }
 }
 

@@ -1,8 +1,8 @@
-// The learner: how it trains, and λ on a logarithmic slider with the paper's learner at its left end.
+// The learner: its rule, and λ on a logarithmic slider with least squares at its left end.
 
 import { $, number, svg } from "./dom.js";
 
-const [LEAST, MOST, STEPS] = [-3, 5, 20]; // λ from 10^LEAST to 10^MOST, so many steps a decade
+const [LEAST, MOST, STEPS] = [-3, 5, 20]; // λ from 10^LEAST to 10^MOST, and the number of steps per decade
 const LAST = (MOST - LEAST) * STEPS + 1; // position 0 is the paper's learner
 const THUMB = 8; // px from the edge of the slider to the middle of its thumb at either end
 
@@ -64,7 +64,7 @@ const value = (id) => ($(id).value === "" ? NaN : Number($(id).value));
 /** What a chosen λ depends on. */
 export function basis({ problem, rate }) {
   const { features, samples, noise = 0 } = problem.learner;
-  return [problem.travel, problem.dissimilarity_estimate ?? problem.dissimilarity ?? problem.vectors ?? problem.transfer, problem.samples, JSON.stringify([problem.constraints ?? {}, problem.visits, problem.fleet]), features, samples, noise, rate];
+  return [problem.travel, problem.dissimilarity_estimate ?? problem.dissimilarity ?? problem.vectors ?? problem.transfer, problem.samples, problem.initial_estimate ?? problem.initial, JSON.stringify([problem.constraints ?? {}, problem.visits, problem.fleet]), features, samples, noise, rate];
 }
 
 /** Whether what was found for a basis still is about what is shown. */
@@ -95,8 +95,8 @@ export function showLearner(state) {
   const asking = undecided(learner);
   const several = Array.isArray(lambda);
   if (!asking) $("lambda").value = Math.round(placeOf(typical(lambda)));
-  const text = asking ? "being chosen…" : several ? `${number(Math.min(...lambda), 3)} … ${number(Math.max(...lambda), 3)}, one for each stop`
-    : placeOf(lambda) ? number(lambda, 4) : "0: the paper’s learner";
+  const text = asking ? "choosing…" : several ? `${number(Math.min(...lambda), 3)} … ${number(Math.max(...lambda), 3)}, one per stop`
+    : placeOf(lambda) ? number(lambda, 4) : "0 (least squares)";
   $("lambda-label").textContent = text;
   $("lambda").setAttribute("aria-valuetext", `λ = ${text}`);
   $("lambda").setAttribute("aria-invalid", String(middle && !asking && placeOf(typical(lambda)) === 0));
@@ -107,15 +107,15 @@ export function showLearner(state) {
 function saidOf(chosen, lambda) {
   if (!chosen) return "";
   const [low, high] = chosen.range.map((end) => number(end, 3));
-  if (chosen.kind === "schedule") return `One λ for each stop, chosen with the route. All of them times ${low} … ${high}: within 1 % of its loss.`;
+  if (chosen.kind === "schedule") return `One λ per stop, chosen with the route. If all are multiplied by ${low} … ${high}, the loss stays within 1 %.`;
   const best = number(chosen.regularization, 4);
   const here = lambda === chosen.regularization ? `λ = ${best} was chosen with the route.` : `The best λ is ${best}.`;
-  return `${here} Band: λ from ${low} to ${high} is within 1 % of its loss on that route.`;
+  return `${here} Green band: λ from ${low} to ${high} has a loss within 1 % of it, on the same route.`;
 }
 
 function leftEnd({ learner: { features, samples }, samples: counts }) {
-  const n = counts ? "a region’s n" : `n = ${samples}`;
-  return `The left end is not available: with m = ${features} within one of ${n}, the paper’s learner has no expected error.`;
+  const n = counts ? "the n of a region" : `n = ${samples}`;
+  return `λ = 0 is not available: m = ${features} is within 1 of ${n}, so least squares has no expected error.`;
 }
 
 /** Decades below the slider, the range of λ that are nearly as good as the best, and the λ of a schedule. */

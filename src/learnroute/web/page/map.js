@@ -3,16 +3,25 @@
 import { stopPlaces, stopsOf } from "./depot.js";
 import { inkOn, largest, number, shade, svg, ticks } from "./dom.js";
 import { ownClass, shapeOf, toursOf, trainings } from "./fleet.js";
+import { placeNames } from "./names.js";
 import { wishOf } from "./visits.js";
 
 const MOST_NAMES = 40;
 const MOST_NUMBERS = 120;
-const NARROW = 520; // px
+const NARROW = 520; // px: on a narrower map, only the selected region has its name
+const NUMBERED = 7; // px: the least radius of a region that has its number inside
+const [HALO, WIDEST_HALO] = [9, 34]; // px: radius of a halo without error, and of the largest one
 const FAR = 4; // px from which a press is a drag
 const STAR = Array.from({ length: 10 }, (_, k) => {
   const [r, a] = [k % 2 ? 0.5 : 1.25, (k * Math.PI) / 5 - Math.PI / 2];
   return `${(r * Math.cos(a)).toFixed(3)},${(r * Math.sin(a)).toFixed(3)}`;
 }).join(" ");
+
+/** The largest expected error after any visit. */
+export const largestError = ({ errors }) => largest(errors.slice(1));
+
+/** The radius of the halo for a share of the largest error: its area beyond a region without error grows with the error. */
+export const haloRadius = (share) => Math.sqrt(HALO ** 2 + clamp(share, 0, 1) * (WIDEST_HALO ** 2 - HALO ** 2));
 
 export class RouteMap {
   /** `on` has move(region, place), moveDepot(place), release(), choose(region), press(region), remove(region), add(place). */
@@ -21,7 +30,7 @@ export class RouteMap {
     this.on = on;
     this.groups = [];
     this.layers = {};
-    for (const name of ["grid", "halos", "rivals", "route", "regions", "agent"]) {
+    for (const name of ["grid", "halos", "names", "rivals", "route", "regions", "agent"]) {
       this.layers[name] = node.appendChild(svg("g", { class: `layer-${name}` }));
     }
     this.depot = this.newDepot();
@@ -128,38 +137,40 @@ export class RouteMap {
     this.drawRivals(state);
     this.drawRoute(state);
     this.drawRegions(state);
+    this.drawNames(state);
     this.drawAgent(state);
   }
 
   drawGrid(width, height) {
     const [[left, bottom], [right, top]] = [this.fromScreen([0, height]), this.fromScreen([width, 0])];
     const parts = [];
-    for (const x of ticks(left, right, Math.max(3, width / 130))) {
-      const [px] = this.toScreen([x, 0]);
+    for (const { value, text } of ticks(left, right, Math.max(3, width / 130))) {
+      const [px] = this.toScreen([value, 0]);
       parts.push(svg("line", { class: "gridline", x1: px, x2: px, y1: 0, y2: height }));
-      parts.push(svg("text", { class: "gridlabel", x: px + 3, y: height - 4 }, this.degrees(x, "E", "W")));
+      const label = this.degrees(value, text, "E", "W");
+      if (px + 5 + 7 * label.length < width) parts.push(svg("text", { class: "gridlabel", x: px + 3, y: height - 4 }, label));
     }
-    for (const y of ticks(bottom, top, Math.max(3, height / 110))) {
-      const [, py] = this.toScreen([0, y]);
+    for (const { value, text } of ticks(bottom, top, Math.max(3, height / 110))) {
+      const [, py] = this.toScreen([0, value]);
       parts.push(svg("line", { class: "gridline", x1: 0, x2: width, y1: py, y2: py }));
-      if (py < height - 20) parts.push(svg("text", { class: "gridlabel", x: 3, y: py - 3 }, this.degrees(y, "N", "S")));
+      if (py < height - 20 && py > 16) parts.push(svg("text", { class: "gridlabel", x: 3, y: py - 3 }, this.degrees(value, text, "N", "S")));
     }
     this.layers.grid.replaceChildren(...parts);
   }
 
-  degrees(value, positive, negative) {
+  degrees(value, text, positive, negative) {
     if (this.state.madeUp) return "";
-    if (!this.geographic) return number(value, 6);
-    return `${number(Math.abs(value), 6)}°${value === 0 ? "" : value > 0 ? positive : negative}`;
+    if (!this.geographic) return text.replace("-", "−");
+    return `${text.replace("-", "")}°${value === 0 ? "" : value > 0 ? positive : negative}`;
   }
 
-  /** Expected error of the model held now, as an area around each region. */
+  /** Expected error of the current model, as an area around each region. */
   drawHalos({ errorHistory, time, problem }) {
     if (!errorHistory) return this.layers.halos.replaceChildren();
-    const most = Math.max(largest(errorHistory.errors.slice(1)), 1e-300);
+    const most = largestError(errorHistory);
     const now = errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)];
     this.layers.halos.replaceChildren(...this.spots.slice(0, problem.travel.length).map(([cx, cy], i) =>
-      svg("circle", { class: "halo", cx, cy, r: 13 + 26 * Math.sqrt(Math.min(1, Math.max(0, now[i] / most))) })));
+      svg("circle", { class: "halo", cx, cy, r: haloRadius(most > 0 ? now[i] / most : 0) })));
   }
 
   /** The way from one region to another on the screen: along the streets where they are known. */
@@ -169,13 +180,18 @@ export class RouteMap {
   }
 
   drawRivals({ rivals, problem }) {
-    const lines = Object.entries(rivals)
-      .filter(([, rival]) => rival.shown && rival.plan)
-      .map(([name, rival]) => svg("polyline", {
-        class: `rival ${name}`, points: stopsOf(rival.plan, problem)
-          .flatMap((i, k, order) => (k ? this.way(order[k - 1], i) : [this.spots[i]])).map((spot) => spot.join(",")).join(" "),
-      }));
+    this.segments = []; // straight parts of all lines that names stay off: from x, from y, to x, to y
+    const lines = Object.entries(rivals).filter(([, rival]) => rival.shown && rival.plan).map(([name, rival]) => {
+      const way = stopsOf(rival.plan, problem).flatMap((i, k, order) => (k ? this.way(order[k - 1], i) : [this.spots[i]]));
+      this.keepOff(way);
+      return svg("polyline", { class: `rival ${name}`, points: way.map((spot) => spot.join(",")).join(" ") });
+    });
     this.layers.rivals.replaceChildren(...lines);
+  }
+
+  /** Have names stay off a line through these places. */
+  keepOff(way) {
+    this.segments.push(...way.slice(1).map((spot, k) => [...way[k], ...spot]));
   }
 
   drawRoute(state) {
@@ -183,6 +199,7 @@ export class RouteMap {
     for (const { stops, colour, made } of state.plan ? toursOf(state) : []) {
       for (let k = 1; k < stops.length; k++) {
         const way = this.way(stops[k - 1], stops[k]);
+        this.keepOff(way);
         const kind = `${colour}${k - (state.problem.depot ? 1 : 0) >= made ? " ahead" : ""}`;
         parts.push(svg("polyline", { class: `leg ${kind}`, points: way.map((spot) => spot.join(",")).join(" ") }));
         const { length, x, y, angle } = alongWay(way, 0.55);
@@ -201,10 +218,10 @@ export class RouteMap {
     const visits = Array.from({ length: size }, () => []);
     for (const visit of plan?.visits ?? []) visits[visit.region].push(visit);
     const [least, most] = [Math.min(...scores), Math.max(...scores)];
-    const radius = size > MOST_NUMBERS ? 4 : size > MOST_NAMES ? 7 : this.size[0] < NARROW ? 9 : 11;
-    const taken = [];
+    this.radii = this.radiiOf(size);
     this.groups.forEach((group, i) => {
       const share = most > least ? (scores[i] - least) / (most - least) : 0;
+      const radius = this.radii[i];
       const last = order[order.length - 1] === i;
       const [first] = visits[i];
       const numbers = visits[i].map(({ place }) => place + 1);
@@ -215,7 +232,8 @@ export class RouteMap {
       const served = server === undefined || server === null ? "" : ` served ${ownClass(server)}`;
       group.setAttribute("transform", `translate(${this.spots[i].join(" ")})`);
       group.setAttribute("class", `region${last ? " last" : ""}${skipped}${served} ${wish}${i === selected ? " chosen" : ""}${i === this.dragged ? " dragged" : ""}`);
-      const [ring, dot, star, label, name] = group.children;
+      Object.assign(group.dataset, { name: problem.regions[i], visits: numbers.join() });
+      const [ring, dot, star, label] = group.children;
       ring.setAttribute("r", radius + 5);
       dot.setAttribute("r", radius);
       dot.setAttribute("fill", shade(share));
@@ -224,36 +242,68 @@ export class RouteMap {
       star.setAttribute("points", shape ?? "");
       star.setAttribute("fill", shade(share));
       star.setAttribute("transform", `scale(${last ? radius * 1.35 : radius})`);
-      label.textContent = wish === "forbidden" ? "×" : size <= MOST_NUMBERS ? numbers.join() : "";
+      label.textContent = wish === "forbidden" ? "×" : this.hasRoom(i) ? numbers.join() : "";
       label.style.fill = skipped ? "" : inkOn(share);
-      label.style.fontSize = wish === "forbidden" ? "17px" : size <= MOST_NAMES ? "12px" : "8px";
-      name.textContent = size <= MOST_NAMES ? problem.regions[i] : "";
-      this.placeName(name, i, first ? plan.orders[first.vehicle] : [], numbers[0], radius, taken);
+      label.style.fontSize = wish === "forbidden" ? "17px" : radius >= 9 ? "12px" : "9px";
       const error = errorHistory ? `, expected error now ${number(errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)][i], 3)}` : "";
       const role = first && plan.isFleet ? fleetRole(plan, visits[i]) : first ? `, visit ${numbers.join(" and ")} of ${order.length}${last ? ", last" : ""}` : skipped && ", skipped";
       const service = server === undefined ? "" : `, served by ${server === null ? "the untrained model" : `model ${server + 1}`}`;
       group.setAttribute("aria-label", `${problem.regions[i]}${role}${service}${wish ? `, ${wish}` : ""}${problem.importance ? `, importance ${number(problem.importance[i], 4)}` : ""}, score ${number(scores[i], 3)}${error}`);
     });
-    this.drawDepot(problem, radius, taken);
+    this.drawDepot(problem, this.radii[size] ?? 0);
+  }
+
+  /** The radius of each stop: as large as its nearest neighbour allows, so that none covers another. */
+  radiiOf(size) {
+    const most = size > MOST_NUMBERS ? 4 : size > MOST_NAMES ? 7 : this.size[0] < NARROW ? 9 : 11;
+    return this.spots.map(([x, y], i) => {
+      const nearest = this.spots.reduce((least, [ox, oy], j) => (j === i ? least : Math.min(least, Math.hypot(x - ox, y - oy))), Infinity);
+      return clamp(0.49 * nearest, Math.min(4, most), most);
+    });
+  }
+
+  /** Whether a region has its number inside. */
+  hasRoom(i) {
+    return this.groups.length <= MOST_NUMBERS && this.radii[i] >= NUMBERED;
+  }
+
+  /** Write names, and the numbers that have no room inside their regions, below the route: they cannot hide it. */
+  drawNames({ problem, selected, plan }) {
+    const size = problem.travel.length;
+    const all = size <= MOST_NAMES && this.size[0] >= NARROW;
+    const texts = this.spots.map((_, i) => {
+      if (i === size) return problem.depot.name;
+      const numbers = size <= MOST_NUMBERS && !this.hasRoom(i) ? this.groups[i].dataset.visits : "";
+      return [numbers, all || i === selected ? problem.regions[i] : ""].filter(Boolean).join(" ");
+    });
+    const dots = this.spots.map(([x, y], i) => ({ x, y, radius: this.radii[i] * (i === plan?.order.at(-1) && !plan.isFleet ? 1.5 : 1) }));
+    const written = [...texts.keys()].filter((i) => texts[i]);
+    const letter = this.size[0] < NARROW ? 6 : 6.7;
+    const placed = placeNames(written.map((i) => ({ ...dots[i], width: letter * texts[i].length })), dots, this.segments, this.size);
+    this.layers.names.replaceChildren(...written.flatMap((i, k) => {
+      const { box: [left, top, right, bottom], far, free } = placed[k];
+      if (!free && i !== selected) return [];
+      const { x, y } = dots[i];
+      const line = far ? [svg("line", { class: "leader", x1: x, y1: y, x2: clamp(x, left, right), y2: clamp(y, top, bottom) })] : [];
+      return [...line, svg("text", { class: "name", "data-stop": i, x: (left + right) / 2, y: (top + bottom) / 2 + 4, "text-anchor": "middle" }, texts[i])];
+    }));
   }
 
   /** The depot is a square: nothing is learnt there. */
-  drawDepot({ depot }, radius, taken) {
+  drawDepot({ depot }, radius) {
     this.depot.setAttribute("visibility", depot ? "visible" : "hidden");
-    const [ring, square, name] = this.depot.children;
-    name.textContent = depot ? depot.name : "";
+    const [ring, square] = this.depot.children;
     if (!depot) return;
     const side = 0.9 * radius;
     this.depot.setAttribute("transform", `translate(${this.spots[this.spots.length - 1].join(" ")})`);
     this.depot.setAttribute("aria-label", `${depot.name}, the depot: start${depot.return ?? true ? " and end" : ""} of the route`);
     ring.setAttribute("r", radius + 5);
     for (const [part, value] of Object.entries({ x: -side, y: -side, width: 2 * side, height: 2 * side })) square.setAttribute(part, value);
-    this.placeName(name, this.spots.length - 1, [], 0, radius, taken);
   }
 
   newDepot() {
     const group = svg("g", { class: "depot", tabindex: 0, role: "button", visibility: "hidden" },
-      svg("circle", { class: "ring" }), svg("rect", {}), svg("text", { class: "name" }));
+      svg("circle", { class: "ring" }), svg("rect", {}));
     let dragged = false;
     group.addEventListener("pointerdown", (event) => {
       if (event.button) return;
@@ -281,38 +331,10 @@ export class RouteMap {
     return this.fromScreen([clamp(x + step * way[0], 8, width - 8), clamp(y + step * way[1], 8, height - 8)]);
   }
 
-  /** Write a name on the side of its region that is most free of legs, other regions and other names. */
-  placeName(name, i, order, k, radius, taken) {
-    const [x, y] = this.spots[i];
-    const legs = [order[k - 2], order[k]].filter((j) => k && j !== undefined).map((j) => {
-      const [dx, dy] = [this.spots[j][0] - x, this.spots[j][1] - y];
-      const length = Math.hypot(dx, dy) || 1;
-      return [dx / length, dy / length];
-    });
-    const [width, height] = this.size;
-    const long = name.textContent.length * (width < NARROW ? 6 : 6.6);
-    const sides = [[0, -1, "middle", -6], [0, 1, "middle", 14], [1, 0, "start", 4], [-1, 0, "end", 4]].map(([dx, dy, anchor, drop]) => {
-      const at = [dx * (radius + 7), dy * (radius + 2) + drop];
-      const left = x + at[0] - (anchor === "middle" ? long / 2 : anchor === "end" ? long : 0);
-      const box = [left, y + at[1] - 10, left + long, y + at[1] + 3];
-      const crowded = Math.max(0, ...legs.map(([lx, ly]) => lx * dx + ly * dy));
-      const outside = box[0] < 2 || box[2] > width - 2 || box[1] < 2 || box[3] > height - 2;
-      const names = taken.filter((other) => overlap(box, other)).length;
-      const dots = this.spots.filter(([ox, oy], j) => j !== i && overlap(box, [ox - radius, oy - radius, ox + radius, oy + radius])).length;
-      return { at, anchor, box, names, cost: crowded + (dx ? 0.35 : 0) + 2 * outside + 2 * dots + 4 * names };
-    });
-    const best = sides.reduce((one, other) => (other.cost < one.cost ? other : one));
-    name.setAttribute("x", best.at[0]);
-    name.setAttribute("y", best.at[1]);
-    name.setAttribute("text-anchor", best.anchor);
-    name.setAttribute("visibility", best.names && i !== this.state.selected ? "hidden" : "visible");
-    if (!best.names) taken.push(best.box);
-  }
-
   newRegion(i) {
     const group = svg("g", { class: "region", tabindex: 0, role: "button" },
       svg("circle", { class: "ring" }), svg("circle", { class: "dot" }), svg("polygon", { class: "dot", "vector-effect": "non-scaling-stroke" }),
-      svg("text", { class: "number" }), svg("text", { class: "name" }));
+      svg("text", { class: "number" }));
     group.addEventListener("pointerdown", (event) => {
       if (event.button) return;
       this.dragged = i;
@@ -390,7 +412,5 @@ function alongWay(way, share) {
   const part = lengths[k] ? left / lengths[k] : 1;
   return { length, x: x1 + part * (x2 - x1), y: y1 + part * (y2 - y1), angle: (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI };
 }
-
-const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);

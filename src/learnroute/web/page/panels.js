@@ -1,30 +1,31 @@
-// Numbers: the regime, the parts of the loss, what is proved, the one-sided routes.
+// Numbers: the regime, the parts of the loss, bounds, the baseline and the shortest route.
 
 import { stopName, stopsOf, travelBetween } from "./depot.js";
 import { $, el, number, shade, svg } from "./dom.js";
 import { fleetLegend, sample } from "./fleet.js";
 import { inMiddle, retentionText, undecided } from "./learner.js";
+import { haloRadius, largestError } from "./map.js";
 import { TERMS, term } from "./terms.js";
 
 const PARTS = {
   travel: "travel",
   dissimilarity: "error: dissimilar regions",
-  initial: "error: first model",
+  initial: "error: initial model",
   noise: "error: noise",
   pairs: "gain: pairs",
 };
 const RULES = { proximal: "Proximal learner", gradient: "Gradient learner" };
-const RIVALS = { baseline: "baseline", travel: "travel" };
+export const RIVALS = { baseline: "baseline route", travel: "shortest route" };
 
-/** Say which regime the learner is in; false where the expected error does not exist. */
+/** Show the regime of the learner; returns false where the expected error does not exist. */
 export function showRegime({ problem, errorHistory }) {
   const { learner, samples } = problem;
   const { features: m, samples: n, rule = "least-squares" } = learner;
   const node = $("regime");
   if (rule === "calibrated") {
     node.className = "";
-    node.textContent = `Calibrated learner: a visit keeps p₁ = ${number(learner.retention, 4)} of the old model, couples regions by `
-      + `q = ${number(learner.coupling, 4)} and adds ν = ${number(learner.noise, 4)} to all errors.`;
+    node.textContent = `Calibrated learner: retention p₁ = ${number(learner.retention, 4)}, coupling q = ${number(learner.coupling, 4)}, `
+      + `noise ν = ${number(learner.noise, 4)} per visit.`;
     return true;
   }
   const known = Number.isFinite(m) && Number.isFinite(n);
@@ -32,26 +33,26 @@ export function showRegime({ problem, errorHistory }) {
   const middle = known && bare && inMiddle(problem);
   node.className = middle ? "wrong" : "";
   for (const id of ["features", "samples"]) if (known) $(id).setAttribute("aria-invalid", String(middle));
-  const counts = samples ? ` Regions have ${Math.min(...samples)} to ${Math.max(...samples)} samples; changing n gives all the same number.` : "";
+  const counts = samples ? ` Regions have ${Math.min(...samples)} to ${Math.max(...samples)} samples. If you change n, all regions get that number.` : "";
   if (!known) node.textContent = "";
   else if (!bare) {
-    const kept = errorHistory && !undecided(learner) ? `: a visit keeps ${retentionText(errorHistory)} of the old model (retention)` : "";
+    const kept = errorHistory && !undecided(learner) ? `: each visit retains ${retentionText(errorHistory)} of the previous model` : "";
     node.textContent = `${RULES[rule]}, any m and n${kept}.${counts}`;
   } else if (samples) {
     const fewer = samples.filter((count) => count < m).length;
     node.textContent = `${fewer === samples.length ? "Over regime" : fewer ? "Mixed regimes" : "Under regime"}.${counts}`;
   } else if (middle) {
-    node.textContent = `m = ${m} and n = ${n}: the expected error does not exist for m between n − 1 and n + 1 (the samples just `
-      + `determine the model, and the mean error is infinite). Use ${n > 2 ? `m ≤ ${n - 2} or ` : ""}m ≥ ${n + 2}, or move λ to the right.`;
+    node.textContent = `m = ${m} and n = ${n}: the expected error does not exist (it is infinite) for m between n − 1 and n + 1. `
+      + `Use ${n > 2 ? `m ≤ ${n - 2} or ` : ""}m ≥ ${n + 2}, or increase λ.`;
   } else if (m < n) {
-    node.textContent = `Under regime (m ≤ n − 2): each region is learnt from scratch, so only the last region counts; r = 0.`;
+    node.textContent = `Under regime (m ≤ n − 2): training forgets the previous model (r = 0), so the error depends only on the last region.`;
   } else {
-    node.textContent = `Over regime (m ≥ n + 2): training in a region keeps r = 1 − n/m = ${number((m - n) / m, 4)} of the old model; later regions count more.`;
+    node.textContent = `Over regime (m ≥ n + 2): training retains r = 1 − n/m = ${number((m - n) / m, 4)} of the previous model, so later regions count more.`;
   }
   return !middle;
 }
 
-/** There is no plan: nothing is claimed. */
+/** Clear all numbers of the plan. */
 export function showNoPlan() {
   $("total").textContent = "–";
   $("bar").replaceChildren();
@@ -62,26 +63,27 @@ export function showNoPlan() {
   for (const id of ["error-history-text", "heat-legend", "time-label"]) $(id).textContent = "";
 }
 
-/** The loss as a bar and a table, and what is proved about it. */
+/** The loss as a bar and a table, with bounds and guarantee. */
 export function showPlan(plan) {
   $("total").textContent = number(plan.loss.total, 6);
   drawBar(plan);
-  const rows = Object.entries(PARTS).filter(([part]) => part !== "pairs" || plan.loss.pairs).map(([part, name]) => row(part, name, plan.loss[part], plan.loss.total));
+  const shared = Object.keys(PARTS).every((part) => plan.loss[part] >= 0); // parts that are subtracted leave no shares
+  const rows = Object.entries(PARTS).filter(([part]) => part !== "pairs" || plan.loss.pairs).map(([part, name]) => row(part, name, plan.loss[part], shared ? plan.loss.total : 0));
   const total = el("tr", {}, el("td", {}, "total"), el("td", { "data-part": "total" }, number(plan.loss.total, 6)), el("td", {}, ""));
   $("parts").tBodies[0].replaceChildren(...rows, total);
-  const gap = plan.optimal ? `0 (proved optimal${plan.learner.regularization === undefined ? "" : " for this λ"})` : plan.lower_bound === null ? "unknown" : plan.gap === null ? `at most ${number(plan.loss.total - plan.lower_bound, 3)} in loss` : `at most ${number(100 * plan.gap, 3)} %`;
-  const guarantee = plan.guarantee === null ? "none" : plan.guarantee === 1 ? "the least loss" : `at most ${number(plan.guarantee, 4)} times the least loss`;
+  const gap = plan.optimal ? `0 (optimal, proved${plan.learner.regularization === undefined ? "" : " for this λ"})` : plan.lower_bound === null ? "unknown" : plan.gap === null ? `at most ${number(plan.loss.total - plan.lower_bound, 3)} in loss` : `at most ${number(100 * plan.gap, 3)} %`;
+  const guarantee = plan.guarantee === null ? `none: ${plan.guarantee_reason}` : plan.guarantee === 1 ? "optimal (proved)" : `at most ${number(plan.guarantee, 4)} times the least loss: ${plan.guarantee_reason}`;
   const facts = {
     "lower bound": plan.lower_bound === null ? "unknown" : number(plan.lower_bound, 6),
     gap,
-    guarantee: `${guarantee}: ${plan.guarantee_reason}`,
+    guarantee,
     method: `${plan.method}, ${number(1000 * plan.seconds, 3)} ms`,
   };
-  if (!plan.isFleet) facts.last = plan.route[plan.route.length - 1];
-  if (plan.skipped.length) facts.skipped = plan.skipped.join(", ");
-  if (plan.untrained !== null) facts["without any visit"] = number(plan.untrained, 6);
+  if (!plan.isFleet) facts["last region"] = plan.route[plan.route.length - 1];
+  if (plan.skipped.length) facts["skipped regions"] = plan.skipped.join(", ");
+  if (plan.untrained !== null) facts["loss without visits"] = number(plan.untrained, 6);
   if (plan.dissimilarities === "estimate") facts.dissimilarities = "unbiased estimates";
-  if (plan.loss_at_most !== null && plan.loss_at_most - plan.loss.total > 1e-9 * Math.abs(plan.loss.total)) facts["loss at most"] = number(plan.loss_at_most, 6);
+  if (plan.loss_at_most !== null && plan.loss_at_most - plan.loss.total > 1e-9 * Math.abs(plan.loss.total)) facts["upper bound"] = number(plan.loss_at_most, 6);
   if (plan.true_loss) facts["with true models"] = number(plan.true_loss.total, 6);
   if (plan.notes.length) facts.note = plan.notes.join("; ");
   $("verdict").replaceChildren(...Object.entries(facts).flatMap(([name, text]) => [
@@ -98,11 +100,11 @@ function row(part, name, value, total) {
 
 const share = (part) => (part > 0 && part < 1e-4 ? "< 0.01 %" : `${number(100 * part, 3)} %`);
 
-/** What is lost is stacked to the right; what is taken off leads back from there to the total, below; gains of pairs are hatched. */
+/** Positive parts are stacked to the right; negative ones lead back from there to the total, below; gains of pairs are hatched. */
 function drawBar({ loss, lower_bound: bound, optimal }) {
   const [added, taken] = [Object.keys(PARTS).filter((part) => loss[part] > 0), Object.keys(PARTS).filter((part) => loss[part] < 0)];
   const reach = added.reduce((sum, part) => sum + loss[part], 0);
-  const close = bound !== null && !optimal && bound > Math.min(0, loss.total) - Math.max(reach, -loss.total); // else it is told, not drawn
+  const close = bound !== null && !optimal && bound > Math.min(0, loss.total) - Math.max(reach, -loss.total); // else it is only in the list
   const [least, most] = [Math.min(0, loss.total, close ? bound : 0), Math.max(reach, loss.total)];
   const whole = most - least || 1;
   const at = (value) => `${(100 * (value - least)) / whole}%`;
@@ -130,11 +132,11 @@ function drawBar({ loss, lower_bound: bound, optimal }) {
     parts.push(svg("line", { class: "bound", x1: at(bound), x2: at(bound), y1: 0, y2: 34 }));
     parts.push(svg("text", { x: at(bound), y: 43, "text-anchor": "middle" }, "lower bound"));
   }
-  $("bar").setAttribute("aria-label", `What the loss is made of${gain ? "; the lower part is taken off" : ""}`);
+  $("bar").setAttribute("aria-label", `Parts of the loss${gain ? "; the lower part is subtracted" : ""}`);
   $("bar").replaceChildren(...parts);
 }
 
-/** The one-sided routes beside this one. */
+/** The baseline and the shortest route beside this one. */
 export function showRivals({ plan, problem, rivals }) {
   const entry = (name, found) => {
     const error = found.loss.total - found.loss.travel;
@@ -151,7 +153,7 @@ export function showStops({ plan, problem }) {
   $("stops").replaceChildren(...orders.flatMap((order, vehicle) => {
     const list = el("ol", {}, ...stopLines(plan, problem, order, orders.slice(0, vehicle).flat().length));
     if (orders.length === 1) return [list];
-    const said = order.length ? `: travel ${number(plan.travels[vehicle], 4)}` : " stays at home";
+    const said = order.length ? `: travel ${number(plan.travels[vehicle], 4)}` : " is not used";
     return [el("h3", {}, sample(vehicle, true), `Vehicle ${vehicle + 1}${said}`), ...(order.length ? [list] : [])];
   }));
 }
@@ -174,16 +176,28 @@ function stopLines(plan, problem, order, before) {
   });
 }
 
-/** What the colours and lines of the map mean. */
-export function showLegend({ scores, madeUp, rivals, problem, plan, model }) {
+/** The legend of the map. */
+export function showLegend({ scores, madeUp, rivals, problem, plan, model, errorHistory }) {
   const ramp = Array.from({ length: 22 }, (_, k) => svg("rect", { x: 5 * k, width: 5.5, height: 12, fill: shade(k / 21) }));
   const line = (name) => svg("svg", {}, svg("line", { class: name, x1: 1, x2: 33, y1: 7, y2: 7 }));
   $("map-legend").replaceChildren(
     el("span", {}, term("score", "score / T"), number(Math.min(...scores), 3), svg("svg", { class: "ramp", "aria-hidden": "true" }, ...ramp), number(Math.max(...scores), 3)),
-    el("span", {}, svg("svg", {}, svg("circle", { class: "halo", cx: 17, cy: 7, r: 7 })), plan?.isFleet ? `expected error of model ${model + 1} now` : "expected error now"),
+    ...(errorHistory ? [el("span", { id: "halo-scale" }, plan?.isFleet ? `expected error of model ${model + 1}` : "expected error", haloScale(largestError(errorHistory)))] : []),
     ...(problem.fleet ? fleetLegend({ problem }) : [el("span", {}, "★ last region")]),
     ...(problem.depot ? [el("span", {}, "□ depot")] : []),
     ...(problem.visits ? ["○ skipped", "× forbidden", "bold outline: required"].map((text) => el("span", {}, text)) : []),
     ...Object.entries(RIVALS).filter(([name]) => rivals[name].shown).map(([name, text]) => el("span", {}, line(`rival ${name}`), text)),
-    ...(madeUp ? [el("span", {}, "places made up from travel costs")] : []));
+    ...(madeUp ? [el("span", {}, "no coordinates: places from travel costs")] : []));
+}
+
+/** The size of halos: the largest error, and a quarter of it, as circles within each other. */
+function haloScale(most) {
+  const widest = haloRadius(1);
+  const circles = [1, 0.25].map((share) => {
+    const r = haloRadius(share);
+    const y = 2 * (widest - r) + 1;
+    return [svg("circle", { class: "halo", cx: widest, cy: 2 * widest - r, r }), svg("path", { class: "axis", d: `M${widest} ${y}H${2 * widest + 4}` }),
+      svg("text", { x: 2 * widest + 7, y: y + 9 }, number(share * most, 3))];
+  });
+  return svg("svg", { class: "halos", viewBox: `0 0 ${2 * widest + 56} ${2 * widest}`, role: "img", "aria-label": `The largest circle is an expected error of ${number(most, 3)}` }, ...circles.flat());
 }

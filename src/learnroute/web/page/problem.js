@@ -33,6 +33,16 @@ export function withImportance({ importance, ...problem }, region, value) {
   return made.every((entry) => entry === 1) ? problem : { ...problem, importance: made };
 }
 
+/** The initial model's error in a region, as plans use it; undefined where it is unknown. */
+export const initialOf = ({ initial, initial_estimate: estimate }, region) => (estimate ?? initial)?.[region];
+
+/** The problem with another initial error of a region, or of all regions (null); unknown where `value` is undefined. */
+export function withInitial(problem, region, value) {
+  const { initial: _, initial_estimate: __, ...made } = problem;
+  if (value === undefined) return made;
+  return { ...made, initial: made.travel.map((__, i) => (region === null || i === region ? value : initialOf(problem, i) ?? 0)) };
+}
+
 /** The mean of a number per region, by importance. */
 export function meanOf({ importance }, values) {
   if (!importance) return values.reduce((a, b) => a + b, 0) / values.length;

@@ -1,10 +1,10 @@
-// One line for the user: what has happened, or what is wrong.
+// The status line: what has happened, or what is wrong.
 
 import { $ } from "./dom.js";
 
 const FIELDS = {
   "learner.features": "features", "learner.samples": "samples", "learner.noise": "noise", "learner.steps": "steps", "learner.rate": "step-size",
-  travel_rate: "rate", "visits.budget": "budget", "fleet.vehicles": "vehicles", "fleet.models": "models", "fleet.serve": "serve", "fleet.limit": "limit",
+  travel_rate: "rate", "problem.initial": "initial", "visits.budget": "budget", "fleet.vehicles": "vehicles", "fleet.models": "models", "fleet.serve": "serve", "fleet.limit": "limit",
 };
 
 export function say(text) {

@@ -1,20 +1,21 @@
-// A sentence behind each term: a button with the term opens it beside it, Escape or a click elsewhere closes it.
+// Explanations of terms: a button with the term opens one, Escape or a click elsewhere closes it.
 
 import { $, el } from "./dom.js";
 
 export const TERMS = {
-  score: "Score: the sum of a region’s dissimilarities to all regions. A model that fits a region with a low score is not far off anywhere; divided by T, the number of regions, it is a mean.",
-  gap: "Gap: how far the loss of this route can be above that of the best possible one, at most. Zero means that no route is better.",
-  guarantee: "Guarantee: what is proved about the method before any route is known, as a factor of the least loss. The gap is what is proved about this very route.",
-  "lower bound": "Lower bound: no route, by whatever method, has a smaller loss than this.",
-  regime: "Regime: with more samples than features (under) each region is learnt from scratch; with fewer (over) part of the old model remains.",
-  "λ": "λ, the regularisation: how strongly training holds on to the model so far. At 0 it is the paper’s learner, which forgets most; a large λ hardly learns.",
-  retention: "Retention: the share of the old model that training in a region keeps, on average. The rest is learnt anew.",
-  pairs: "Pairs: what a regularised learner gains because dissimilar regions average out in its model. It is taken off the loss, so it is negative.",
-  schedule: "One λ for each stop: a small one at first, when there is little to keep, larger ones later.",
-  importance: "Importance: how much the error in a region counts in the mean over all regions, beside the others. At 0 a region gives data only.",
-  baseline: "Baseline: the route that looks at the expected error (forgetting) alone and ignores travel.",
-  "travel rate": "Travel rate: the loss that one unit of travel is worth. The larger it is, the shorter the route.",
+  score: "Score: the sum of the dissimilarities between a region and all regions. Divided by T, the number of regions, it is the mean dissimilarity. A model trained in a region with a low score has low errors elsewhere.",
+  gap: "Gap: an upper bound on how much larger the loss of this route is than that of the best possible route. A gap of 0 means that the route is optimal.",
+  guarantee: "Guarantee: the largest possible ratio between the loss of this method and the least possible loss, proved for all problems of this kind. The gap is proved for this route only.",
+  "lower bound": "Lower bound: no route has a smaller loss.",
+  regime: "Regime: with more samples than features (under), training forgets the previous model; with fewer (over), part of it is retained.",
+  "λ": "λ, the regularisation: how strongly training stays near the previous model. λ = 0 is least squares, the paper’s learner, which forgets most. With a large λ, training hardly changes the model.",
+  retention: "Retention: the share of the previous model that training in a region keeps, on average.",
+  pairs: "Pairs: with a regularised learner, errors of dissimilar regions partly cancel in the model. This part is subtracted from the loss.",
+  schedule: "One λ per stop: small at first, when there is little to retain, larger later.",
+  importance: "Importance: the weight of a region’s error in the mean over all regions. A region with importance 0 only provides data.",
+  "initial error": "Initial error: the squared distance between the initial model and the true model of a region. It matters where the learner retains part of the initial model, or where regions or models may stay untrained.",
+  baseline: "Baseline: the route with the least expected error; it ignores travel.",
+  "travel rate": "Travel rate: the loss per unit of travel. A larger rate leads to a shorter route.",
 };
 
 /** A button that explains a term; `text` is what it shows. */

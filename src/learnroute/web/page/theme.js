@@ -1,4 +1,4 @@
-// Light or dark colours: as the system has them, or as chosen; remembered by the browser.
+// Light or dark colours: the system's setting, or the user's choice, which the browser stores.
 
 import { $ } from "./dom.js";
 
@@ -9,7 +9,7 @@ function setTheme(theme) {
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   $("theme").textContent = SHOWN[theme];
-  $("theme").setAttribute("aria-label", `Colours: ${theme === "auto" ? "as the system has them" : theme}`);
+  $("theme").setAttribute("aria-label", `Colours: ${theme === "auto" ? "system setting" : theme}`);
   $("theme").value = theme;
   try {
     localStorage.setItem("learnroute-theme", theme);

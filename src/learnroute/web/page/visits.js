@@ -1,10 +1,10 @@
-// How many visits: which regions must, may and cannot be visited, and the best route for each number of visits.
+// Visits: required, optional and forbidden regions, and the best route for each number of visits.
 
 import { calculated } from "./api.js";
-import { $, el, number, svg, ticks } from "./dom.js";
+import { drawAxes, rangeOf } from "./charts.js";
+import { $, el, number, svg } from "./dom.js";
 
 const NEXT = { optional: "required", required: "forbidden", forbidden: "optional" };
-const EDGE = { left: 62, right: 30, top: 22, bottom: 36 };
 const SIDES = { total: "total loss (error and travel)", error: "expected error" };
 const LIMITS = { budget: "budget", "at-most": "at_most", repeat: "repeat" }; // fields, and members of `visits`
 const PARTS = ["visits-curve", "visits-legend"];
@@ -116,7 +116,7 @@ export class VisitCurve {
     const row = this.routes[now];
     $("visit-count").max = this.routes.length;
     if (row) $("visit-count").value = now + 1;
-    const text = row ? `${visitsText(row.visits)}${row === rows[best] ? ", the best number" : ""}` : "";
+    const text = row ? `${visitsText(row.visits)}${row === rows[best] ? " (best)" : ""}` : "";
     $("visit-count").setAttribute("aria-valuetext", text);
     $("visit-count-label").textContent = row ? `${text}: error ${number(row.error, 4)}, travel ${number(row.travel, 4)}, total ${number(row.total, 4)}` : "";
     this.say([summary, ...notes].map((said) => `${said[0].toUpperCase()}${said.slice(1)}.`).join(" "));
@@ -129,25 +129,11 @@ const visitsText = (many) => (many === 0 ? "untrained" : many === 1 ? "1 visit" 
 /** Expected error and total loss against travel; points of the total are labelled by their number of visits. */
 function drawCurve({ rows, best, floor }, row, onRow) {
   const node = $("visits-curve");
-  const [width, height] = [node.clientWidth || 320, node.clientHeight || 260];
-  node.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  const losses = [floor, ...rows.flatMap(({ error, total }) => [error, total])];
-  const [x1, low, high] = [Math.max(...rows.map(({ travel }) => travel)) || 1, Math.min(...losses), Math.max(...losses)];
-  const room = 0.06 * (high - low || Math.abs(high) || 1);
-  const [y0, y1] = [low - room, high + room];
-  const [left, bottom] = [EDGE.left + 12, height - EDGE.bottom];
-  const x = (travel) => left + (travel / x1) * (width - EDGE.right - left);
-  const y = (loss) => bottom - ((loss - y0) / (y1 - y0)) * (bottom - EDGE.top);
-  const parts = [
-    svg("line", { class: "axis", x1: EDGE.left, x2: width - EDGE.right, y1: bottom, y2: bottom }),
-    svg("line", { class: "axis", x1: EDGE.left, x2: EDGE.left, y1: EDGE.top, y2: bottom }),
-    svg("text", { x: (width + EDGE.left) / 2, y: height - 4, "text-anchor": "middle" }, "travel of the whole route"),
-    svg("text", { transform: `translate(12 ${(bottom + EDGE.top) / 2}) rotate(-90)`, "text-anchor": "middle" }, "loss per region"),
-    svg("line", { class: "floor", x1: EDGE.left, x2: width - EDGE.right, y1: y(floor), y2: y(floor) }, svg("title", {}, `error of the mean model ${number(floor)}`)),
-  ];
-  for (const value of ticks(0, x1, 5)) parts.push(svg("text", { x: x(value), y: bottom + 15, "text-anchor": "middle" }, number(value, 4)));
-  for (const value of ticks(y0, y1, 5)) parts.push(svg("text", { x: EDGE.left - 5, y: y(value) + 4, "text-anchor": "end" }, number(value, 4)));
-  if (row) parts.push(svg("line", { class: "visits-now", x1: x(row.travel), x2: x(row.travel), y1: EDGE.top, y2: bottom }));
+  const most = Math.max(...rows.map(({ travel }) => travel)) || 1;
+  const range = rangeOf([floor, ...rows.flatMap(({ error, total }) => [error, total])]);
+  const { parts, x, y, left, right, top, bottom } = drawAxes(node, { name: "travel of the whole route", range: [0, most] }, { name: "loss per region", range });
+  parts.push(svg("line", { class: "floor", x1: left, x2: right, y1: y(floor), y2: y(floor) }, svg("title", {}, `error of the mean model ${number(floor)}`)));
+  if (row) parts.push(svg("line", { class: "visits-now", x1: x(row.travel), x2: x(row.travel), y1: top, y2: bottom }));
   for (const side of Object.keys(SIDES)) {
     parts.push(svg("polyline", { class: `visits-line ${side}`, points: rows.map((one) => `${x(one.travel)},${y(one[side])}`).join(" ") }));
     for (const one of rows) {
@@ -159,7 +145,9 @@ function drawCurve({ rows, best, floor }, row, onRow) {
   const placed = [];
   for (const one of new Set([rows[0], rows[best], rows[rows.length - 1], ...(row ? [row] : []), ...rows])) {
     const text = one.visits ? String(one.visits) : "untrained";
-    const box = [x(one.travel) + 8, y(one.total) - 9, x(one.travel) + 8 + 7 * text.length];
+    const wide = 7 * text.length;
+    const begin = Math.min(x(one.travel) + 8, right + 10 - wide);
+    const box = [begin, y(one.total) - 9, begin + wide];
     if (placed.some(([from, at, to]) => box[0] < to + 3 && from < box[2] + 3 && Math.abs(at - box[1]) < 13)) continue;
     placed.push(box);
     parts.push(svg("text", { class: "visits-label", x: box[0], y: box[1] }, text));

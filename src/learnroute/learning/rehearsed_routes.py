@@ -1,0 +1,61 @@
+"""Errors of the routes of a fleet in all draws of a rehearsal, and how its models serve the regions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnroute.learning.affine_maps import LinearTrainings
+from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes, Service
+from learnroute.model.merge_weights import merge_weights
+from learnroute.model.validation import FloatArray, frozen
+from learnroute.solvers.rehearsal import Rehearsed
+
+
+class RehearsedRoutes:
+    """Routes trained along in all draws; of one vehicle with one model, that model serves all regions."""
+
+    def __init__(self, trainings: LinearTrainings, objective: FleetObjective, strength: float | None = None) -> None:
+        self.trainings, self.rules = trainings, objective.rules
+        found = trainings.maps(objective.visits.rules.at_most, strength, by_region=not self.rules.merged)
+        self._start, self._root, self._aims = found.start, found.root, found.aims
+        self.rehearsed = Rehearsed(
+            found.maps, found.constants, found.start, found.root, found.aims, found.rest, trainings.draws.visits
+        )
+
+    def _models(self, routes: FleetRoutes) -> list[FloatArray]:
+        """Return each model after its trainings, one column per draw."""
+        return [self.rehearsed.models(batches) for batches in self.rehearsed.batches(routes, self.rules.size)]
+
+    def service(self, routes: FleetRoutes) -> Service:
+        """Return the weights of the models, or the model of each region, that have the least error in these draws."""
+        if self.rules.size == 1 and self.rules.merged:
+            return Service(np.empty(0), weights=np.ones(1))
+        models = self._models(routes)
+        if not self.rules.merged:
+            tested = (self.trainings.errors_by_region(model).mean(axis=0) for model in (self._start, *models))
+            return Service(np.empty(0), served_by=frozen(np.argmin(np.array(list(tested)), axis=0) + UNTRAINED))
+        trained = np.array([bool(regions) for regions in routes.trainings(self.rules.size)])
+        if self.rules.equal:
+            return Service(np.empty(0), weights=frozen(trained / trained.sum()))
+        some = np.flatnonzero(trained | (np.cumsum(~trained) == 1))  # models that were not trained are all alike
+        residuals = [np.einsum("ijb,jb->ib", self._root[0], models[k]) - self._aims[0] for k in some]
+        apart = [[((one - other) ** 2).sum(axis=0).mean() for other in residuals] for one in residuals]
+        weights = np.zeros(self.rules.size)
+        weights[some] = merge_weights(np.array([(one**2).sum(axis=0).mean() for one in residuals]), np.array(apart))
+        return Service(np.empty(0), weights=frozen(weights))
+
+    def errors_by_region(self, routes: FleetRoutes, service: Service) -> FloatArray:
+        """Return the error of each draw in each region: draws x regions."""
+        models = self._models(routes)
+        if service.weights is not None:
+            average = sum(weight * model for weight, model in zip(service.weights.tolist(), models, strict=True))
+            return self.trainings.errors_by_region(np.asarray(average))
+        assert service.served_by is not None
+        tested = np.array([self.trainings.errors_by_region(model) for model in (self._start, *models)])
+        return np.asarray(tested[service.served_by - UNTRAINED, :, np.arange(len(service.served_by))].T)
+
+    def errors(self, routes: FleetRoutes, service: Service) -> FloatArray:
+        """Return the error of each draw over all regions."""
+        if self.rules.size == 1 and self.rules.merged:
+            return self.rehearsed.errors(self.rehearsed.batches(routes, 1)[0])
+        return np.asarray((self.trainings.weights * self.errors_by_region(routes, service)).mean(axis=1))

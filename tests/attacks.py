@@ -1,0 +1,171 @@
+"""Attacks on the package: each takes a seed, makes one case of it, and raises where the package does wrong.
+
+`make fuzz` runs them with new seeds for some minutes, the tests with a few hundred fixed ones.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import tempfile
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from claims import Exact, ExactFleet, false_claims, loss_of, random_fleet, random_problem, random_visits, sequences
+from damaged_files import JUNK, Reader, damaged, readers
+from forgeries import at, case, case_below_zero, judged, lists_in, mutated, numbers_in
+from learnroute import InputError, Plan, Problem, RefusedError, plan, read_problem, verify
+from learnroute.formats.json_files import dumps, parse, problem_to_dict
+from learnroute.web.refusals import Refusal
+from learnroute.web.settings import Limits
+from learnroute.web.tasks import TASKS, Result, run_task
+
+METHODS = ("auto", "search", "nearest", "algorithm1")
+LIMITS = Limits(regions=20, seconds=5.0)
+MUTANTS = 30  # of each plan
+OTHERS = (0, -1, 0.5, 2, 3, 1e-300, 1e9, 1e60, 1e300, 10**30, None, "x", True)  # in the place of numbers
+
+
+def attack_plans(seed: int) -> None:
+    """Check all claims of plans against all orders, in fractions: all rules, ends, depots and magnitudes."""
+    problem = random_problem(seed)
+    if problem is None:
+        return
+    exact = Exact(problem)
+    least = exact.least()
+    for method in METHODS:
+        try:
+            found = plan(problem, method)
+        except RefusedError:  # as Algorithm 1 does where travel differs by direction
+            continue
+        _check_honest(problem, found, false_claims(exact, least, found))
+
+
+def attack_visits(seed: int) -> None:
+    """Check plans with optional visits against all sequences of visits."""
+    problem = random_visits(seed, 4)
+    if problem is None:
+        return
+    losses = {visits: loss_of(problem, visits) for visits in sequences(problem)}
+    for method in ("auto", "search"):
+        try:
+            found = plan(problem, method)
+        except InputError as refusal:
+            assert not losses or method == "search", refusal
+            continue
+        assert found.order in losses, f"{found.order} does not keep the rules about visits"
+        total, least = losses[found.order], min(losses.values())
+        room = Fraction(1, 10**9) * abs(least) + Fraction(found.loss.magnitude) / 10**11
+        wrong = []
+        if found.optimal and total > least + room:
+            wrong.append(f"optimal, but {float(total)} is above {float(least)}")
+        if found.lower_bound is not None and Fraction(found.lower_bound) > least + room:
+            wrong.append(f"lower_bound {found.lower_bound} is above {float(least)}")
+        _check_honest(problem, found, wrong)
+
+
+def attack_fleets(seed: int) -> None:
+    """Check plans of fleets against all routes of all vehicles and models."""
+    problem = random_fleet(seed)
+    if problem is None or problem.fleet_rules is None:
+        return
+    exact = ExactFleet(problem)
+    least = exact.least()
+    for method in ("auto", "search"):
+        try:
+            found = plan(problem, method)
+        except InputError as refusal:
+            assert least is None or method == "search", refusal
+            continue
+        assert least is not None
+        _check_honest(problem, found, false_claims(exact, least, found))
+
+
+def _check_honest(problem: Problem, found: Plan, wrong: list[str]) -> None:
+    assert wrong == [], wrong
+    refuted = [check for check in verify(problem, parse(dumps(found.to_dict()))) if check.verdict == "refuted"]
+    assert refuted == [], refuted
+
+
+def attack_certificates(seed: int) -> None:
+    """Mutate plans and certificates: the verdicts of the checker agree with the truth."""
+    rng = np.random.default_rng(seed)
+    forged = case_below_zero(seed) if seed % 2 else case(seed)
+    method = str(rng.choice(["exact", "search", "random", "auto"]))
+    data = json.loads(json.dumps(plan(forged.problem, method, seed=seed % 1000).to_dict()))
+    for _ in range(MUTANTS):
+        judged(forged, mutated(forged, data, rng))
+
+
+@functools.cache
+def _readers() -> list[Reader]:
+    with tempfile.TemporaryDirectory() as folder:
+        return readers(Path(folder))
+
+
+def attack_files(seed: int) -> None:
+    """Damage files of each format: they are read, or refused in one line."""
+    rng = random.Random(seed)
+    for reader in _readers():
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            file = rng.choice(list(reader.files)) if rng.random() < 0.3 or not reader.main else reader.main
+            for each, data in reader.files.items():
+                (folder / each).write_bytes(damaged(data, rng) if each == file else data)
+            try:
+                assert isinstance(read_problem(folder / reader.main), Problem)
+            except InputError as refusal:
+                assert "\n" not in str(refusal), refusal
+
+
+def attack_requests(seed: int) -> None:
+    """Mutate requests of each task: they are answered, or refused with 400 or 422, in one line."""
+    rng = random.Random(seed)
+    problem = random.Random(seed).choice([random_problem, random_visits, random_fleet])(seed)
+    for task, kind in TASKS.items():
+        body: dict[str, Any] = dict(kind.request.model_json_schema().get("example", {}))
+        if problem is not None and "problem" in body and rng.random() < 0.6:
+            body["problem"] = problem_to_dict(problem)
+        if "time_limit" in kind.request.model_fields:
+            body["time_limit"] = 0.1
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            _change(body, rng)
+        data = dumps(body).encode()
+        data = damaged(data, rng) if rng.random() < 0.2 else data
+        try:
+            assert isinstance(run_task(task, data, LIMITS, lambda _stage, _share: None), Result), task
+        except Refusal as refusal:
+            assert refusal.status in (400, 422), (task, refusal)
+            assert "\n" not in refusal.detail, (task, refusal)
+
+
+def _change(body: Any, rng: random.Random) -> None:
+    """Replace a number, empty a list, or put something else in the place of a member."""
+    numbers, lists = numbers_in(body), lists_in(body)
+    turn = rng.random()
+    if turn < 0.5 and numbers:
+        path = rng.choice(numbers)
+        at(body, path[:-1])[path[-1]] = rng.choice(
+            [0, -1, 0.5, 2, 3, 1e-300, 1e9, 1e60, 1e300, 10**30, None, "x", True]
+        )
+    elif turn < 0.7 and lists:
+        row = at(body, rng.choice(lists))
+        row[:] = rng.choice([[], row[:1], row[1:], row + row, row[::-1]])
+    elif body:
+        name = rng.choice(list(body))
+        body[name] = rng.choice([None, [], {}, "", 0, [[0]], rng.choice(JUNK).decode("latin-1"), body[name]])
+
+
+ATTACKS: dict[str, Callable[[int], None]] = {
+    "plans": attack_plans,
+    "visits": attack_visits,
+    "fleets": attack_fleets,
+    "certificates": attack_certificates,
+    "files": attack_files,
+    "requests": attack_requests,
+}

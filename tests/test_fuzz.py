@@ -1,0 +1,51 @@
+"""A few hundred cases of `make fuzz`, with fixed seeds; test_claims.py has those of plans and fleets."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attacks import ATTACKS
+from damaged_files import damaged, readers
+from learnroute import InputError, read_problem
+from waiting import GUARD
+
+SCRIPT = Path(__file__).parents[1] / "benchmarks" / "fuzz.py"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("attack", "cases"), [("visits", 40), ("certificates", 20), ("files", 300), ("requests", 30)])
+def test_attacks_find_nothing(attack: str, cases: int) -> None:
+    for seed in range(10**6, 10**6 + cases):
+        ATTACKS[attack](seed)
+
+
+def test_damaged_files_are_neither_all_well_nor_beyond_recognition(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    for reader in readers(tmp_path):
+        folder, read = tmp_path / f"attacked {reader.name}", 0
+        folder.mkdir()
+        for _ in range(40):
+            for file, data in reader.files.items():
+                (folder / file).write_bytes(damaged(data, rng) if file == (reader.main or file) else data)
+            try:
+                read_problem(folder / reader.main)
+                read += 1
+            except InputError:
+                pass
+        assert 0 < read < 40, reader.name
+
+
+def test_a_failure_prints_the_command_that_repeats_it(tmp_path: Path) -> None:
+    """A package that claims too much: the command fails, and so does the one that it prints."""
+    broken = "import attacks, runpy, sys\nattacks.ATTACKS['plans'] = lambda seed: 1 / 0\n"
+    code = f"import sys\nsys.path.insert(0, {str(SCRIPT.parents[1] / 'tests')!r})\n{broken}"
+    for arguments in (["plans", "--minutes", "0.0001"], ["plans", "7"]):
+        script = f"{code}sys.argv = ['fuzz.py', *{arguments}]\nrunpy.run_path({str(SCRIPT)!r}, run_name='__main__')"
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=GUARD)
+        assert done.returncode == 1
+        assert "benchmarks/fuzz.py plans " in done.stderr
