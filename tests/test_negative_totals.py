@@ -264,7 +264,7 @@ def everything(problem: Problem) -> list[Any]:
     return found
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(problems(2, 4))
 def test_everything_can_be_computed_written_printed_and_drawn(problem: Problem) -> None:
     for result in everything(problem):
