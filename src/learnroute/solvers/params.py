@@ -413,7 +413,7 @@ class SolverParams(NamedTuple):
     auto: AutoParams = AutoParams()
     pareto: ParetoParams = ParetoParams()
     visit_search: VisitSearchParams = VisitSearchParams()
-    fleet_search: VisitSearchParams = VisitSearchParams()
+    fleet_search: VisitSearchParams = VisitSearchParams(work=1e6)
     visit_proof: VisitProofParams = VisitProofParams()
     visit_bound: VisitBoundParams = VisitBoundParams()
     rehearsal: RehearsalParams = RehearsalParams()
