@@ -359,7 +359,7 @@ class VisitSearchParams(NamedTuple):
     temperatures: int = 100  # ... in so many steps at least
     reordered: int = 30  # visits beyond which their order is then improved by itself, ...
     order_share: float = 0.2  # ... in this share of the time
-    repair: int = 50_000  # iterations after which no place is sought any more for required regions of a fleet
+    repair: int = 50_000  # iterations after which no routes of a fleet within all limits are sought any more
     work: float = 3e6  # places and regions that a call of the core looks at, between two looks at the clock
 
 
@@ -413,6 +413,7 @@ class SolverParams(NamedTuple):
     auto: AutoParams = AutoParams()
     pareto: ParetoParams = ParetoParams()
     visit_search: VisitSearchParams = VisitSearchParams()
+    # of fleets, all starts are annealed, together for `descent_share` of the effort
     fleet_search: VisitSearchParams = VisitSearchParams(work=1e6)
     visit_proof: VisitProofParams = VisitProofParams()
     visit_bound: VisitBoundParams = VisitBoundParams()
