@@ -362,7 +362,7 @@ class VisitSearchParams(NamedTuple):
     temperatures: int = 100  # ... in so many steps at least, in all
     reordered: int = 30  # visits beyond which their order is then improved by itself, ...
     order_share: float = 0.2  # ... in this share of the time
-    repair: int = 50_000  # iterations after which no place is sought any more for required regions of a fleet
+    repair: int = 50_000  # iterations after which no routes of a fleet within all limits are sought any more
     work: float = 1e7  # places and regions that a call of the core looks at, between two looks at the clock
 
 
@@ -434,7 +434,8 @@ class SolverParams(NamedTuple):
     auto: AutoParams = AutoParams()
     pareto: ParetoParams = ParetoParams()
     visit_search: VisitSearchParams = VisitSearchParams()
-    fleet_search: VisitSearchParams = VisitSearchParams(rearranged=0.7, hot=1.0, cold=0.01, work=3e6)
+    # of fleets, all starts are annealed, together for `descent_share` of the effort
+    fleet_search: VisitSearchParams = VisitSearchParams(rearranged=0.7, hot=1.0, cold=0.01, work=1e6)
     visit_proof: VisitProofParams = VisitProofParams()
     visit_bound: VisitBoundParams = VisitBoundParams()
     rehearsal: RehearsalParams = RehearsalParams()
