@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from claims import Exact, ExactFleet, false_claims, loss_of, random_fleet, random_problem, random_visits, sequences
+from claims import Exact, ExactFleet, false_claims, random_fleet, random_problem, random_visits, sequences
 from damaged_files import JUNK, Reader, damaged, readers
 from forgeries import at, case, case_below_zero, judged, lists_in, mutated, numbers_in
 from learnroute import InputError, Plan, Problem, RefusedError, plan, read_problem, verify
@@ -51,7 +51,8 @@ def attack_visits(seed: int) -> None:
     problem = random_visits(seed, 4)
     if problem is None:
         return
-    losses = {visits: loss_of(problem, visits) for visits in sequences(problem)}
+    exact = Exact(problem)
+    losses = {visits: exact.total(visits) for visits in sequences(problem)}
     for method in ("auto", "search"):
         try:
             found = plan(problem, method)

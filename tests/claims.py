@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import operator
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -382,20 +381,6 @@ def travel_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
     stops = [*([problem.size] if problem.depot is not None else []), *visits]
     stops += stops[:1] if problem.closed else []
     return sum((Fraction(float(problem.ways.matrix[i, j])) for i, j in itertools.pairwise(stops)), Fraction(0))
-
-
-def loss_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
-    """The law of distances, visit by visit, in exact fractions."""
-    errors = [Fraction(float(e)) for e in problem.initial_errors]
-    delta = [[Fraction(float(x)) for x in problem.dissimilarities_to(k)] for k in range(problem.size)]
-    common = Fraction(0)
-    for t, k in enumerate(visits):
-        p, learnt, q, second, noise = (Fraction(float(table[t, k])) for table in problem.updates.tables)
-        common = second * common - q * errors[k] + noise
-        errors = [p * e + learnt * delta[k][j] for j, e in enumerate(errors)]
-    travel = Fraction(problem.travel_rate) * travel_of(problem, visits)
-    weights = weights_of(problem)
-    return (sum(map(operator.mul, weights, errors), travel)) / problem.size + common
 
 
 def false_claims(exact: Exact, least: Fraction, found: Plan) -> list[str]:

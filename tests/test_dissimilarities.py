@@ -49,12 +49,12 @@ LEARNERS = {
     "gradient": Gradient(60, 100, 0.5, steps=4, rate=0.2),
     "calibrated": Calibrated(retention=0.4, coupling=0.1, common_retention=0.6, noise=0.1),
 }
-SIZE = 6
+SIZE = 5
 
 
-def problems(learner: Learner, seed: int = 1) -> tuple[Problem, Problem, Problem]:
+def problems(learner: Learner) -> tuple[Problem, Problem, Problem]:
     """A problem with bounds and estimates; the same with the estimates alone; the same with the bounds alone."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     models = rng.standard_normal((SIZE, 4))
     true = ((models[:, None] - models) ** 2).sum(axis=2)
     share = rng.uniform(0, 6, (SIZE, SIZE))
@@ -278,14 +278,13 @@ def test_saves_is_the_same_everywhere(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "saved: reduction of the total loss compared with the first row" in out
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("shape", ["under", "over", "equal", "noisy", "many"])
-def test_the_best_row_has_the_least_total_and_no_row_beats_its_own_best(shape: str, seed: int) -> None:
+def test_the_best_row_has_the_least_total_and_no_row_beats_its_own_best(shape: str) -> None:
     learner = {
         "under": Learner(20, 30, 0.5), "over": Learner(30, 20, 0.5), "noisy": Learner(20, 30, 5.0),
         "equal": Proximal(20, 20, 0.5, regularization=1.0), "many": Learner(3, 10_000, 0.01),
     }[shape]  # fmt: skip
-    both, _, _ = problems(learner, seed)
+    both, _, _ = problems(learner)
     far = both.changed(travel_rate=0.01, constraints=Constraints(returns=True))
     for asked, limit in ((both, None), (far, 1e-3)):
         found = compare_learners(asked, time_limit=limit)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from claims import loss_of, random_visits, sequences
+from claims import Exact, random_visits, sequences
 from learnroute import (
     Constraints,
     InputError,
@@ -43,14 +43,13 @@ def test_plans_are_the_best_of_all_sequences_and_verified(block: int) -> None:
                 with pytest.raises(InputError):
                     plan(problem)
                 continue
-            best = min(loss_of(problem, visits) for visits in everyone)
+            exact = Exact(problem)
+            best = min(map(exact.total, everyone))
             for method in ("auto", "search"):
                 found = plan(problem, method, seed=1)
                 assert found.order in everyone
                 scale = found.loss.magnitude
-                assert found.loss.total == pytest.approx(
-                    float(loss_of(problem, found.order)), rel=1e-9, abs=1e-11 * scale
-                )
+                assert found.loss.total == pytest.approx(float(exact.total(found.order)), rel=1e-9, abs=1e-11 * scale)
                 if found.optimal or method == "auto":
                     assert found.loss.total <= float(best) + 1e-9 * abs(float(best)) + 1e-11 * scale, problem
                 report = verify(problem, json_files.parse(json_files.dumps(found.to_dict())))
@@ -66,7 +65,7 @@ def test_skipped_untrained_and_contributions() -> None:
     assert found.contributions is not None
     for t, total in enumerate(found.contributions):
         rest = tuple(np.delete(found.order, t).tolist())
-        expected = float(loss_of(problem, rest)) if rest else found.untrained
+        expected = float(Exact(problem).total(rest)) if rest else found.untrained
         assert total == pytest.approx(expected, rel=1e-12)
         assert total >= found.loss.total
 
@@ -138,8 +137,9 @@ def test_the_curve_has_the_best_route_of_each_length() -> None:
     assert [row.visits for row in curve.rows] == list(range(7))
     assert curve.rows[0].error == pytest.approx(problem.initial.mean())
     optional = problem.changed(visits=Visits())
+    exact = Exact(optional)
     for row in curve.rows[1:]:
-        best = min(loss_of(optional, visits) for visits in itertools.permutations(range(6), row.visits))
+        best = min(map(exact.total, itertools.permutations(range(6), row.visits)))
         assert row.total == pytest.approx(float(best), rel=1e-12)
         assert row.optimal
     assert curve.rows[curve.best].total == pytest.approx(plan(optional).loss.total)
@@ -178,14 +178,10 @@ def test_lambda_is_chosen_with_the_visits() -> None:
         )  # fmt: skip
         found = plan(problem)
         every = [visits for many in range(1, 5) for visits in itertools.permutations(range(4), many)]
-        least = min(
-            min(expected_loss(problem.regularized(float(one)), visits).total for visits in every)
-            for one in np.logspace(-3, 4, 60)
-        )
-        assert found.loss.total <= least * 1.001
-        assert plan(small(learner=Proximal(30, 60, 0.2, regularization="schedule"))).loss.total <= plan(
-            small(learner=Proximal(30, 60, 0.2, regularization="auto"))
-        ).loss.total * (1 + 1e-9)
+        given = map(problem.regularized, np.logspace(-3, 4, 60).tolist())
+        assert found.loss.total <= 1.001 * min(expected_loss(one, visits).total for one in given for visits in every)
+    one, many = (plan(small(learner=Proximal(30, 60, 0.2, regularization=kind))) for kind in ("auto", "schedule"))
+    assert many.loss.total <= one.loss.total * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("learner", [Proximal(12, 15, 0.4, regularization=0.7), Learner(14, 9, 0.4)])

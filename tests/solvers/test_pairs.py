@@ -187,13 +187,13 @@ def test_the_same_seed_gives_the_same_route_and_search_is_near_the_optimum() -> 
 @pytest.mark.slow
 def test_beyond_many_regions_searches_go_by_typical_pair_terms() -> None:
     rng = np.random.default_rng(0)
-    asked = Problem(coordinates=rng.random((80, 2)), vectors=rng.standard_normal((80, 3)),
+    asked = Problem(coordinates=rng.random((40, 2)), vectors=rng.standard_normal((40, 3)),
                     learner=Proximal(12, 15, 0.5, regularization=1.0))  # fmt: skip
-    few = DEFAULTS._replace(pair_search=PairSearchParams(most_regions=79))
+    few = DEFAULTS._replace(pair_search=PairSearchParams(most_regions=39))
     found = plan(asked, "search", params=few)
     assert any("typical pair terms" in note for note in found.notes)
     assert found.loss.total == pytest.approx(expected_loss(asked, found.order).total)
-    assert found.loss.total < evaluate(asked, range(80)).loss.total
+    assert found.loss.total < evaluate(asked, range(40)).loss.total
     assert plan(asked, "search").loss.total < found.loss.total
 
 

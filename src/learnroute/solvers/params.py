@@ -358,10 +358,11 @@ class VisitSearchParams(NamedTuple):
     most_iterations: int = 60_000  # ... up to so many
     hot: float = 0.5  # the first temperature, in typical losses of an iteration, ...
     cold: float = 0.001  # ... and the last one, ...
-    temperatures: int = 100  # ... in so many steps at least
+    coolings: int = 3  # ... so many times, ...
+    temperatures: int = 100  # ... in so many steps at least, in all
     reordered: int = 30  # visits beyond which their order is then improved by itself, ...
     order_share: float = 0.2  # ... in this share of the time
-    repair: int = 50_000  # iterations after which no place is sought any more for required regions of a fleet
+    repair: int = 50_000  # iterations after which no routes of a fleet within all limits are sought any more
     work: float = 1e7  # places and regions that a call of the core looks at, between two looks at the clock
 
 
@@ -387,6 +388,8 @@ class VisitBoundParams(NamedTuple):
     gain: float = 0.1  # share of the gap that an ascent without cycles must close, or it is the last one
     work: float = 1e9  # arcs that are looked at in all; a step looks at each once per layer
     steps: int = 20  # for which that must be enough: else ng-sets start with fewer regions
+    arc_seconds: float = 3e-7  # that an arc takes at least; a bound begins only if there is time for all of them, ...
+    moment: float = 0.1  # ... or they take no longer than this
     arcs: int = 4_000_000  # arcs between two layers, at most; about 40 bytes each
     share: float = 0.25  # of the time that is left for it where a search would spend all
 
@@ -431,7 +434,8 @@ class SolverParams(NamedTuple):
     auto: AutoParams = AutoParams()
     pareto: ParetoParams = ParetoParams()
     visit_search: VisitSearchParams = VisitSearchParams()
-    fleet_search: VisitSearchParams = VisitSearchParams(rearranged=0.7, hot=1.0, cold=0.01, work=3e6)
+    # of fleets, all starts are annealed, together for `descent_share` of the effort
+    fleet_search: VisitSearchParams = VisitSearchParams(rearranged=0.7, hot=1.0, cold=0.01, work=1e6)
     visit_proof: VisitProofParams = VisitProofParams()
     visit_bound: VisitBoundParams = VisitBoundParams()
     rehearsal: RehearsalParams = RehearsalParams()
