@@ -1,20 +1,26 @@
-"""Bounded load on a service of its own, on 127.0.0.1: plans a second, latency, start-up, memory, first picture.
+"""Bounded load on a service of its own, on 127.0.0.1: plans per second, latency, start-up, memory, first picture.
 
 Prints the table that docs/service.md shows. All counts are fixed; the whole run takes about two minutes.
+With `--faults`: 200 clients at once, slow and leaving ones, bodies that are too large or never end, a full queue,
+cancelled jobs, workers killed while they calculate. Fails where an answer is neither good nor a refusal, or a 503 or
+429 has no Retry-After, a worker is lost, or memory is not given back.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +39,11 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--requests", type=int, default=1000, help="for each throughput figure")
     options.add_argument("--soak", type=int, default=10_000, help="requests of the memory figure")
+    options.add_argument("--faults", action="store_true", help="faults instead of figures")
     chosen = options.parse_args()
+    if chosen.faults:
+        attack()
+        return
     rows: list[tuple[str, str]] = []
     rows.append(("start-up until the first answer, median of 3", f"{1000 * statistics.median(start_up()):.0f} ms"))
     process, port = start()
@@ -43,7 +53,7 @@ def main() -> None:
             alone = asyncio.run(load(port, body_of(size), 100, 1))
             rows.append((f"T = {size}: server time of a plan, one client, median / 99 %", two(alone["server"])))
             many = asyncio.run(load(port, body_of(size), chosen.requests, 8))
-            rows.append((f"T = {size}: plans a second, 8 clients", f"{many['rate']:.0f}"))
+            rows.append((f"T = {size}: plans per second, 8 clients", f"{many['rate']:.0f}"))
             crowd = asyncio.run(load(port, body_of(size), chosen.requests, CLIENTS))
             rows.append((f"T = {size}: latency at {CLIENTS} clients, median / 99 %", two(crowd["latency"])))
             rows.append((f"T = {size}: errors", str(alone["errors"] + many["errors"] + crowd["errors"])))
@@ -130,6 +140,122 @@ async def load(port: int, body: bytes | None, requests: int, clients: int) -> di
     return {"rate": rate, "latency": latency, "server": server, "errors": errors}
 
 
+MANY = 200  # clients at once
+FAULTS = ("--workers", "2", "--queue", "50", "--max-body", "1000000", "--receive-seconds", "3", "--max-seconds", "5")
+
+
+def attack() -> None:
+    """Run all faults several times; print what was answered, and memory before and after."""
+    process, port = start(*FAULTS)
+    try:
+        asyncio.run(fault_round(port, process.pid))  # what is imported and allocated once
+        before, found = memory(process.pid), []
+        for _ in range(3):
+            found += asyncio.run(fault_round(port, process.pid))
+        workers = [line for line in asyncio.run(ask(port, "GET", "/metrics"))[1].splitlines() if "worker" in line]
+        after = memory(process.pid)
+    finally:
+        process.terminate()
+        process.wait(20)
+    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, load average before: {LOAD[0]:.1f}\n")
+    print("| fault, in three rounds | answers |\n|---|---|")
+    for fault in dict.fromkeys(name for name, _ in found):
+        counts = Counter(status for name, status in found if name == fault)
+        print(f"| {fault} | {', '.join(f'{count} × {status}' for status, count in sorted(counts.items()))} |")
+    print(f"| memory of all processes, before and after | {before:.0f} MB, {after:.0f} MB |")
+    print("\n".join(line for line in workers if not line.startswith("#")))
+    wrong = [one for one in found if one[1] in ("500", "no Retry-After", "unanswered")]
+    lost = "learnroute_workers_ready 2.0" not in workers
+    if wrong or lost or after > 1.2 * before:
+        sys.exit(f"failed: {wrong[:5]}, workers lost: {lost}, memory {before:.0f} -> {after:.0f} MB")
+
+
+async def ask(port: int, method: str, path: str, body: bytes = b"", pause: float = 0.0) -> tuple[str, str, str]:
+    """Send one request, in pieces if there is a pause, until it is answered; return status, body and Location."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+
+    async def send() -> None:
+        size = 200 if pause else len(body) + 1
+        for piece in (head.encode(), *(body[k : k + size] for k in range(0, len(body), size))):
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(pause)
+
+    sending, heard = asyncio.create_task(send()), b""
+    with contextlib.suppress(ConnectionError):
+        while part := await asyncio.wait_for(reader.read(65536), 60):
+            heard += part
+    sending.cancel()
+    with contextlib.suppress(asyncio.CancelledError, ConnectionError):
+        await sending
+    writer.close()
+    answer = heard.decode()
+    status = answer.partition(" ")[2][:3] or "unanswered"
+    top, _, rest = answer.partition("\r\n\r\n")
+    if status in ("429", "503") and "retry-after" not in top.lower():
+        status = "no Retry-After"
+    place = re.search(r"location: (\S+)", top, re.IGNORECASE)
+    return status, rest, place[1] if place else ""
+
+
+async def fault_round(port: int, service: int) -> list[tuple[str, str]]:
+    """Cause each fault once; return (fault, status) for each answer."""
+    found: list[tuple[str, str]] = []
+    plan, long = body_of(10), json.dumps({**json.loads(body_of(60)), "time_limit": 4.0}).encode()
+    while (await ask(port, "GET", "/health"))[0] != "200":
+        await asyncio.sleep(0.2)
+
+    async def note(fault: str, *arguments: Any, **named: Any) -> str:
+        status, _, place = await ask(port, *arguments, **named)
+        found.append((fault, status))
+        return place
+
+    await asyncio.gather(*(note(f"{MANY} clients at once", "POST", "/api/plan", plan) for _ in range(MANY)))
+    await asyncio.gather(
+        *(note("slow bodies", "POST", "/api/plan", plan, pause=0.01) for _ in range(20)),
+        *(note("bodies slower than the limit", "POST", "/api/plan", plan[:2000] + b" " * 98_000, pause=0.05)
+          for _ in range(20)),
+        *(note("bodies that are too large", "POST", "/api/plan", plan + b" " * 2_000_000) for _ in range(20)),
+        *(leave(port, plan) for _ in range(20)),
+    )  # fmt: skip
+    jobs = await asyncio.gather(*(note("jobs, queue of 50", "POST", "/api/jobs?task=plan", long) for _ in range(80)))
+    await asyncio.gather(*(note("jobs cancelled", "DELETE", place) for place in jobs if place))
+    calculations = [asyncio.create_task(note("workers killed", "POST", "/api/plan", long)) for _ in range(4)]
+    for _ in range(2):
+        while "learnroute_workers_busy 2.0" not in (await ask(port, "GET", "/metrics"))[1]:
+            await asyncio.sleep(0.1)
+        for worker in workers_of(service):
+            os.kill(worker, signal.SIGKILL)
+        await asyncio.sleep(0.5)
+    await asyncio.gather(*calculations)
+    while (await ask(port, "GET", "/metrics"))[1].count("learnroute_workers_ready 2.0") == 0:
+        await asyncio.sleep(0.2)
+    await note("a plan afterwards", "POST", "/api/plan", plan)
+    return found
+
+
+async def leave(port: int, body: bytes) -> None:
+    """Leave in the middle of a body."""
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"POST /api/plan HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
+    writer.write(b"Content-Length: 100000\r\n\r\n" + body[:500])
+    await asyncio.sleep(0.2)
+    writer.close()
+
+
+def children(process: int) -> set[int]:
+    lists = Path(f"/proc/{process}/task").glob("*/children")
+    return {int(child) for found in lists for child in found.read_text().split()}
+
+
+def workers_of(process: int) -> list[int]:
+    """The processes of the service that calculate."""
+    lines = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children(process)}
+    return [child for child, line in lines.items() if b"spawn_main" in line]
+
+
 def two(values: list[float]) -> str:
     ordered = sorted(values)
     return f"{statistics.median(ordered):.1f} ms / {ordered[int(0.99 * (len(ordered) - 1))]:.1f} ms"
@@ -138,8 +264,7 @@ def two(values: list[float]) -> str:
 def memory(process: int) -> float:
     """Resident memory of a process and its children, in MB."""
     pages = 0
-    lists = Path(f"/proc/{process}/task").glob("*/children")
-    for each in {process, *(int(child) for found in lists for child in found.read_text().split())}:
+    for each in {process, *children(process)}:
         pages += int(Path(f"/proc/{each}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGESIZE") / 1e6
 

@@ -25,11 +25,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from learnroute import (
+    Fleet,
     Journey,
     Learner,
     Problem,
     compare,
+    compare_fleets,
     compare_learners,
     evaluate,
     plan,
@@ -40,6 +44,7 @@ from learnroute import (
     write_problem,
 )
 from learnroute.errors import InputError
+from learnroute.learning import RouteRegressor, rehearse
 from learnroute.model.learners import Proximal
 from learnroute.model.visits import Visits
 from learnroute.study.families import random_problem
@@ -55,6 +60,18 @@ def _visit(problem: Problem, limit: float) -> Any:
     trip = Journey(problem, "nearest")
     clock(limit)
     return trip.visit(time_limit=limit)
+
+
+def _with_fleet(problem: Problem) -> Problem:
+    return problem.changed(fleet=Fleet(vehicles=3), initial=np.ones(problem.size))
+
+
+def _rehearse(problem: Problem, limit: float) -> Any:
+    rng = np.random.default_rng(1)
+    shapes = ((30, 10), (30,), (15, 10), (15,))
+    samples = {name: tuple(rng.normal(size=shape) for shape in shapes) for name in problem.regions}
+    clock(limit)
+    return rehearse(samples, RouteRegressor(), time_limit=limit)
 
 
 CALLS: dict[str, Callable[[Problem, float], Any]] = {
@@ -83,6 +100,9 @@ CALLS: dict[str, Callable[[Problem, float], Any]] = {
         _proximal(problem, "auto").changed(visits=Visits()), time_limit=limit
     ),
     "visit_curve": lambda problem, limit: visit_curve(problem, time_limit=limit),
+    "fleet": lambda problem, limit: plan(_with_fleet(problem), time_limit=limit),
+    "compare_fleets": lambda problem, limit: compare_fleets(_with_fleet(problem), time_limit=limit),
+    "rehearse": _rehearse,
     "visit, λ = 1": lambda problem, limit: _visit(_proximal(problem, 1.0), limit),
 }
 COMMANDS = {

@@ -179,3 +179,23 @@ def test_the_tutorial_of_ones_own_tasks_runs(tmp_path: Path, monkeypatch: pytest
             exec(block, known)
     assert sorted(known["found"].route) == list("ABCDE")
     assert (tmp_path / "trainings.json").exists()
+
+
+def test_the_notebook_runs_and_shows_its_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a kernel: its cells are run in turn, and the last line of each is rendered as Jupyter does."""
+    cells = json.loads((ROOT / "examples" / "rehearse-buoys.ipynb").read_text())["cells"]
+    assert all(not cell["outputs"] for cell in cells if cell["cell_type"] == "code")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    known: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            *lines, last = ast.parse("".join(cell["source"])).body
+            assert isinstance(last, ast.Expr)
+            exec(compile(ast.Module(lines, []), cell["id"], "exec"), known)
+            shown = eval(compile(ast.Expression(last.value), cell["id"], "eval"), known)
+            assert "<table" in shown._repr_html_()
+    assert known["followed"].final.predicted == pytest.approx(known["rehearsed"].error)
+    table = shown.loc[["one model", "two models"]]
+    assert (abs(table["measured"] - table["predicted"]) < 3 * table["standard error"]).all()
+    assert table["measured"]["two models"] < table["measured"]["one model"]

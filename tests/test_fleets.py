@@ -18,15 +18,15 @@ from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.fleets.bounds import fleet_bound
 from learnroute.solvers.fleets.exact import exact, is_small
 from learnroute.solvers.fleets.search import search
-from learnroute.solvers.params import DEFAULTS
+from learnroute.solvers.params import DEFAULTS, SolverParams
 from visiting import drawn
 
 QUICK = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=3, iterations=300, repair=2000))
 MODES: dict[str, dict[str, bool]] = {"merged": {"merged": True}, "equal": {"merged": True, "equal": True}, "own": {}}
 
 
-def solve(objective: FleetObjective, solver: Any = exact, seed: int = 0) -> Answer:
-    found: Answer = solver(objective, np.random.default_rng(seed), Budget(), QUICK)
+def solve(objective: FleetObjective, solver: Any = exact, seed: int = 0, params: SolverParams = QUICK) -> Answer:
+    found: Answer = solver(objective, np.random.default_rng(seed), Budget(), params)
     assert found.routes is not None
     assert objective.allows(found.routes)
     return found
@@ -84,7 +84,7 @@ def test_limits_and_budgets_are_kept(mode: str, several: str) -> None:
         routes = fleets.best_of_all(free)[1]
         assert routes is not None
         travels, rules = free.travels(routes), free.visits.rules
-        for share in (0.7, 1.0):
+        for share in (0.0, 0.7, 1.0):
             for objective in (
                 replace(free, rules=replace(free.rules, limit=share * max(travels))),
                 replace(free, visits=replace(free.visits, rules=replace(rules, budget=share * sum(travels)))),
@@ -95,11 +95,18 @@ def test_limits_and_budgets_are_kept(mode: str, several: str) -> None:
                     with pytest.raises(InputError, match=r"fleet\.limit|visits\.budget"):
                         solve(objective)
                     continue
-                found = solve(objective).routes
-                assert found is not None
-                assert objective(found) == pytest.approx(best, rel=1e-9)
-                assert solve(objective, search).optimal is False  # and within all limits
+                for solver in (exact, search):
+                    found = solve(objective, solver, params=DEFAULTS)
+                    assert found.optimal is (solver is exact)
+                    assert found.routes is not None
+                    assert objective(found.routes) == pytest.approx(best, rel=1e-9)
     assert stopped > 0
+
+
+def test_nobody_travels_where_the_budget_is_zero() -> None:
+    for fleet in (Fleet(vehicles=2), Fleet(vehicles=2, limit=0.0)):
+        found = plan(small(Learner(8, 6, 0.2), visits=Visits(budget=0.0), fleet=fleet), method="search")
+        assert found.travels == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("mode", MODES)

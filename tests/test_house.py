@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from learnroute import METHODS
 from learnroute.cli import run
 from learnroute.errors import EXTRAS
 from learnroute.formats import FOLDER, PLAN_WRITERS, READERS, WRITERS
+from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.study.families import FAMILIES
 from waiting import GUARD
 
@@ -149,6 +151,14 @@ def test_what_to_install_is_what_the_extras_name() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for extra, packages in EXTRAS.items():
         assert [re.match(r"[\w-]+", need)[0] for need in extras[extra]] == packages.split()  # type: ignore[index]
+
+
+def test_parameters_for_users_are_few_and_exist() -> None:
+    named = re.findall(r"`([a-z_0-9]+\.[a-z_.0-9]+)`", SolverParams.__doc__ or "")
+    assert 10 <= len(named) <= 20
+    assert len(set(named)) == len(named)
+    for name in named:
+        assert isinstance(attrgetter(name)(DEFAULTS), int), name
 
 
 def test_all_versions_are_the_same() -> None:

@@ -43,6 +43,7 @@ from learnroute.model.rounding import PRINTED, SAME, is_less
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.pareto import pareto_front
 from learnroute.tuning import tuned_for
+from samples import small
 
 FORGED: dict[str, Any] = {
     "travel": [[0, 0], [0, 0]],
@@ -300,3 +301,11 @@ def test_savings_are_losses_and_no_shares() -> None:
     assert table.rows[0].total == 0
     for row, cells in zip(table.rows, table.table().texts(), strict=True):
         assert cells[5] == ("" if row.saves is None else f"{row.saves:.3g}")
+
+
+@pytest.mark.parametrize("strength", [0.0, 5.0])
+def test_shares_are_shown_only_where_no_part_is_negative(strength: float) -> None:
+    found = plan(small(Proximal(30, 60, 0.3, regularization=strength)))
+    assert (found.loss.pairs < 0) == (strength > 0)
+    heads = [column.head for column in found.sheet().tables[1].printed]
+    assert ("share" in heads) == (strength == 0)

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from learnroute import (
+    Fleet,
     Journey,
     Learner,
     Problem,
     compare,
+    compare_fleets,
     compare_learners,
     evaluate,
     plan,
@@ -23,6 +25,7 @@ from learnroute import (
     visit_curve,
 )
 from learnroute.errors import InputError
+from learnroute.learning import RouteRegressor, rehearse
 from learnroute.model.learners import Proximal
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.visits import Visits
@@ -81,6 +84,16 @@ def proximal(problem: Problem, regularization: str | float) -> Problem:
     return problem.changed(learner=Proximal(30, 25, 0.1, regularization=regularization))
 
 
+def with_fleet(problem: Problem) -> Problem:
+    return problem.changed(fleet=Fleet(vehicles=3), initial=np.ones(problem.size))
+
+
+def samples_of(problem: Problem) -> dict[str, Any]:
+    rng = np.random.default_rng(1)
+    shapes = ((12, 3), (12,), (6, 3), (6,))
+    return {name: tuple(rng.normal(size=shape) for shape in shapes) for name in problem.regions}
+
+
 CALLS: dict[str, Callable[[Problem, float], Any]] = {
     "plan": lambda problem, limit: plan(problem, time_limit=limit),
     "plan-auto": lambda problem, limit: plan(proximal(problem, "auto"), time_limit=limit),
@@ -101,6 +114,10 @@ CALLS: dict[str, Callable[[Problem, float], Any]] = {
     "visits": lambda problem, limit: plan(problem.changed(visits=Visits()), time_limit=limit),
     "visits-auto": lambda problem, limit: plan(proximal(problem, "auto").changed(visits=Visits()), time_limit=limit),
     "visit-curve": lambda problem, limit: visit_curve(problem, time_limit=limit),
+    "fleet": lambda problem, limit: plan(with_fleet(problem), time_limit=limit),
+    "fleet-auto": lambda problem, limit: plan(with_fleet(proximal(problem, "auto")), time_limit=limit),
+    "fleets": lambda problem, limit: compare_fleets(with_fleet(problem), [1, 2], [2], time_limit=limit),
+    "rehearse": lambda problem, limit: rehearse(samples_of(problem), RouteRegressor(), time_limit=limit),
 }
 
 

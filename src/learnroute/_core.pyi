@@ -690,10 +690,6 @@ class FleetSearch:
         """Their value."""
 
     @property
-    def missing(self) -> int:
-        """How many required regions have no place in the present routes."""
-
-    @property
     def typical_loss(self) -> float:
         """
         The median of what iterations of the last run cost that made the routes worse.

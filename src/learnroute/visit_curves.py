@@ -19,7 +19,7 @@ from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import as_count
 from learnroute.model.visits import Visits
 from learnroute.planner import plan_within
-from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
 
 EVERY = 20  # visits up to which there is a row for each number, ...
@@ -224,14 +224,16 @@ def visit_curve(
     untrained = untrained_row(optional)
     numbers = _numbers(fewest, most)
     initial: Any = None
+    rounds = Rounds(budget)
     for k, many in enumerate(numbers):
-        if rows and budget.exhausted:
+        if rows and (rounds.late or budget.exhausted):
             notes.append(f"{budget.end} after rows of up to {_visits(numbers[k - 1])}")
             break
         one = problem.changed(visits=replace(asked, at_least=many, at_most=many))
         part = budget.sparing().part(1 / (len(numbers) - k))
         try:
-            found = plan_within(one, METHODS["auto"], seed, part, initial=initial)
+            with rounds.timed():
+                found = plan_within(one, METHODS["auto"], seed, part, initial=initial)
         except (InputError, RefusedError):
             if not rows:
                 raise

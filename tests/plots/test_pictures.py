@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.collections import PathCollection
 from matplotlib.patches import Rectangle
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 
 from learnroute import (
     Calibrated,
@@ -103,7 +104,8 @@ def test_long_titles_are_wrapped_and_travel_has_its_unit() -> None:
         figure = found.plot()
         figure.draw_without_rendering()
         assert figure.axes[0].get_xlabel() == "travel of the whole route (km)"
-        assert figure._suptitle.get_window_extent().x1 < figure.bbox.x1
+        title = next(text for text in figure.texts if text.get_text() == figure.get_suptitle())
+        assert title.get_window_extent().x1 < figure.bbox.x1
 
 
 def test_numbers_of_visits_are_off_curves_and_each_other() -> None:
@@ -123,10 +125,15 @@ def test_lines_to_far_labels_end_at_the_edge_of_their_marks() -> None:
     problem = Problem(None, UNDER, vectors=rng.normal(size=(8, 3)), coordinates=places, regions=names)
     figure = draw_plan(plan(problem), problem)
     axes = figure.axes[0]
-    dots = max(np.sqrt(one.get_sizes()[0]) / 2 for one in axes.collections if len(one.get_sizes()))
-    led = [text for text in axes.texts if text.get_gid() == LABEL and text.arrow_patch.get_visible()]
+    sizes = [one.get_sizes() for one in axes.collections if isinstance(one, PathCollection)]
+    radii = [np.sqrt(size[0]) / 2 for size in sizes if len(size)]
+    notes = [text for text in axes.texts if isinstance(text, Annotation) and text.get_gid() == LABEL]
+    led = [text for text in notes if text.arrow_patch is not None and text.arrow_patch.get_visible()]
     assert led
-    assert all(0 < text.arrowprops["shrinkB"] <= dots for text in led)
+    for text in led:
+        assert text.arrowprops is not None
+        end = text.arrowprops["shrinkB"]
+        assert min(abs(radius - end) for radius in radii) < 1e-9
 
 
 def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,7 @@ def test_a_link_holds_the_problem(opened: Open, service: Service) -> None:
     settle(page)
     before = total(page), route(page)
     page.click("#link")
-    page.wait_for_selector('#status:has-text("now holds the problem")')
+    page.wait_for_selector('#status:has-text("contains the problem")')
     link = page.url
     assert link.startswith(f"{service.url}/#problem=")
     assert len(link) < 4000
@@ -227,7 +227,7 @@ def test_a_geojson_without_a_learner_takes_that_of_the_fields(opened: Open, tmp_
     page.fill("#features", "123")
     settle(page)
     open_file(page, tmp_path / "lakes.geojson")
-    assert "has no learner: m, n and σ are those of the fields" in page.inner_text("#status")
+    assert "has no learner: m, n and σ are taken from the fields" in page.inner_text("#status")
     assert (page.input_value("#features"), page.input_value("#samples")) == ("123", "200")
     learner = {"features": 123, "samples": 200, "noise": 0.5}
     assert total(page) == pytest.approx(plan(read_problem(tmp_path / "lakes.geojson", learner)).loss.total, rel=1e-5)

@@ -136,7 +136,7 @@ def test_the_curve_is_that_of_the_library(opened: Open, tmp_path: Path) -> None:
     assert found.summary[1:] in page.inner_text("#visits-text")
     assert page.get_attribute("#visit-count", "max") == str(problem.size)
     assert page.input_value("#visit-count") == str(found.rows[found.best].visits)
-    assert "the best number" in page.inner_text("#visit-count-label")
+    assert "(best)" in page.inner_text("#visit-count-label")
     page.fill("#rate", "0.05")
     settle(page)
     best = visit_curve(problem.changed(travel_rate=0.05))

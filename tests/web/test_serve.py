@@ -97,7 +97,7 @@ def test_without_the_web_stack_the_command_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=GUARD)
     assert done.returncode == 2
     assert done.stderr == (
-        "learnroute: the service needs FastAPI and uvicorn: pip install fastapi pydantic uvicorn, or "
+        "learnroute: the service needs FastAPI and uvicorn: pip install fastapi pydantic uvicorn prometheus_client, or "
         "pip install '.[web]' in a checkout of learnroute\n"
     )
 

@@ -421,8 +421,11 @@ def check_outputs(outputs: Sequence[Path], known: Collection[str], pictures: Seq
     for path in outputs:
         check_destination(path, known)
     if pictures:
+        import logging
+
         from learnroute.plots import check_picture
 
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would warn of homes that cannot be written
         for path in pictures:
             check_picture(path)
     for path, times in Counter((*outputs, *pictures)).items():

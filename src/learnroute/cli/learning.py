@@ -41,6 +41,8 @@ from learnroute.planner import evaluate, plan
 from learnroute.solvers.registry import METHODS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from learnroute.learning.estimation import Estimate
     from learnroute.learning.intake import Scaling
     from learnroute.learning.simulation import Simulation
@@ -161,6 +163,8 @@ def simulate_command(
     metavar="FILE",
     help=f"Write the planning problem ({suffixes(WRITERS)}).",
 )
+@click.option("--planning", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Write the samples that were used, dealt to train and test: for rehearse.")  # fmt: skip
 @click.option("--rest", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the unused samples to FOLDER/train and FOLDER/test.")  # fmt: skip
 @seed_option
@@ -170,7 +174,8 @@ def estimate_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...],
     level: float, share: float, no_split: bool, scaling: Scaling,
     intercept: bool, drop_missing: bool, pilot: int | None, initial_model: str | None, travel: Path | None,
-    samples: int | None, regularization: str | None, problem_file: Path | None, rest: Path | None, seed: int,
+    samples: int | None, regularization: str | None, problem_file: Path | None, planning: Path | None,
+    rest: Path | None, seed: int,
     as_json: bool, outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Estimate dissimilarities from samples, with confidence bounds.
@@ -197,8 +202,11 @@ def estimate_command(
     if not isinstance(strength, str | list):
         with contextlib.suppress(InputError, ImportError):  # too few samples kept back, or no scikit-learn
             found = found.compare_predictors(strength)
+    if planning:
+        _write_parts(found, target, planning, "--planning", found.planning_rows)
+        say_written(planning)
     if rest:
-        _write_rest(found, target, rest)
+        _write_parts(found, target, rest, "--rest", lambda name: (found.rows[name].train, found.rows[name].test))
         say_written(rest)
     if problem_file:
         problem = found.to_problem(samples=samples, regularization=strength, **between)
@@ -236,20 +244,22 @@ def _simulations_dict(found: list[tuple[str, Simulation]]) -> dict[str, Any]:
     return {**first, "others": others}
 
 
-def _write_rest(found: Estimate, target: str, folder: Path) -> None:
+def _write_parts(
+    found: Estimate, target: str, folder: Path, option: str, rows_of: Callable[[str], tuple[Any, Any]]
+) -> None:
+    """Write some rows of each region's samples to the folders train and test, in raw features."""
     for name in found.regions:
         too_long = len(os.fsencode(f"{name}.csv")) > LONGEST_NAME
         if Path(name).name != name or name in (".", "..") or "\0" in name or too_long:
-            raise InputError(
-                "is not a valid file name; rename the region, or omit --rest", field=f"region {shown(name)}"
-            )
-    for part in ("train", "test"):
+            reason = f"is not a valid file name; rename the region, or omit {option}"
+            raise InputError(reason, field=f"region {shown(name)}")
+    for place, part in enumerate(("train", "test")):
         try:
             (folder / part).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot be created ({error.strerror})", where=folder / part) from None
         for name in found.regions:
-            rows = getattr(found.rows[name], part)
+            rows = rows_of(name)[place]
             features, targets = found.samples[name]
             write_samples(folder / part / f"{name}.csv", found.columns, target, features[rows], targets[rows])
 

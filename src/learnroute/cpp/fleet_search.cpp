@@ -15,18 +15,21 @@ constexpr std::size_t short_segment = 3;
 constexpr std::size_t longest_segment = 50;
 constexpr std::int64_t period = 100; // iterations after which the penalty of travel beyond limits changes ...
 constexpr auto step = 1.2;           // ... by this factor, ...
-constexpr auto range = 1e6;          // ... up to so many times the least penalty
+constexpr auto least = 0.1;          // ... from this share of the first one ...
+constexpr auto range = 1e6;          // ... up to so many times that
 } // namespace
 
 FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
     : fleet_(std::move(problem)), listed_(near.columns()), params_(params), dice_(seed), counts_(visits().regions),
-      places_(visits().regions),
-      least_penalty_(0.1 * (visits().rate + visits().total / std::min(fleet_.problem().limit, visits().budget))),
-      penalty_(10 * least_penalty_) {
+      places_(visits().regions) {
     for (std::size_t row = 0; row < near.rows(); ++row)
         for (auto const region : near[row])
             near_.push_back(static_cast<Index>(region));
+    // first, the longest way counts as much beyond limits as the error of the first model, and travel as usual
+    auto const longest = std::ranges::max(visits().from);
+    penalty_ = visits().rate + (longest > 0.0 ? visits().total / longest : 0.0);
+    least_penalty_ = least * penalty_;
     fleet_.set_penalty(penalty_);
 }
 
@@ -128,7 +131,7 @@ bool FleetSearch::rearrange() {
 /// Cut the routes, one behind the other, where ways are long, and join the parts otherwise; routes may be joined and
 /// split so. Return whether that changes anything.
 bool FleetSearch::recombine() {
-    std::vector<Index> vehicles; // those that go out, and one more
+    std::vector<Index> vehicles; // of those that stay at home one behind the other, only the first
     joined_.clear();
     auto longest = 0.0;
     for (Index vehicle = 0; vehicle < static_cast<Index>(trial_.size()); ++vehicle) {

@@ -49,8 +49,8 @@ class FleetSearch {
     std::vector<FleetVisit> joined_; // all routes, one behind the other
     std::vector<double> lengths_;    // of the ways up to each place there
     std::vector<double> worse_;
-    double least_penalty_;
-    double penalty_; // of a unit of travel beyond limits
+    double least_penalty_ = 0.0;
+    double penalty_ = 0.0; // of a unit of travel beyond limits
     std::int64_t looks_ = 0;
     std::int64_t within_ = 0; // how many of the last routes kept all limits
 

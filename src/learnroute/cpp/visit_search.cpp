@@ -43,7 +43,10 @@ void VisitSearch::find_sway() {
         noisy = std::max(noisy, update.noise);
     }
     auto const [low, high] = std::ranges::minmax(problem.scores);
-    auto const farthest = std::max(std::ranges::max(problem.seen), std::ranges::max(problem.initial));
+    auto farthest = 0.0;
+    for (auto const *distances : {&problem.initial, &problem.seen})
+        for (auto const distance : *distances)
+            farthest = std::max(farthest, distance);
     auto sum = std::max(high, problem.total) - std::min(low, problem.total);
     auto common = problem.count * (coupling * farthest + noisy - quiet) / (1.0 - second);
     auto own = problem.count * coupling * farthest;

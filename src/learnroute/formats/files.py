@@ -18,6 +18,7 @@ else:
     import fcntl
 
 LARGEST_FILE = 1 << 30  # bytes of a text
+PIECE = 1 << 20  # bytes that are read at once: so many are allocated whatever the file has
 LONGEST_NAME = 255  # bytes of a file's name
 TEMPORARY = ".learnroute-"  # how the names of files that are being written begin
 LOCKED_BYTE = (1 << 31) - 1  # the byte of a file that is locked on Windows: no other process could read it
@@ -32,7 +33,9 @@ def read_text(path: Path) -> str:
 def text_of(file: IO[bytes], where: object) -> str:
     """Return the text (UTF-8) of an open file or stream, never more of it than the limit, or refuse."""
     try:
-        content = file.read(LARGEST_FILE + 1)
+        content = bytearray()
+        while len(content) <= LARGEST_FILE and (piece := file.read(PIECE)):
+            content += piece
         if len(content) > LARGEST_FILE:
             raise InputError(f"is too large; files are limited to {LARGEST_FILE:,} bytes", where=where)
         text = content.decode("utf-8-sig")
@@ -177,9 +180,13 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _temporary_beside(path: Path) -> tuple[Path, int | None]:
-    """Make an empty file with a name of its own; return what to close to unlock it, if it could be locked."""
+    """Make an empty file with a name of its own; return what to close to unlock it, if it could be locked.
+
+    Those that killed writers left in the folder are removed.
+    """
     import tempfile
 
+    remove_leftovers(path.parent)
     while True:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY, suffix=path.suffix)
         locked = os.name == "posix" and lock(handle)  # on Windows, an open file cannot be renamed

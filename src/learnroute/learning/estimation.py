@@ -26,6 +26,7 @@ from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import (
     LARGEST_VALUE,
     FloatArray,
+    IntArray,
     as_choice,
     as_count,
     as_names,
@@ -127,6 +128,24 @@ class Estimate(PictureMixin):
             )
             data[name] = RegionData(train, test, scaling=self.features_scaling)
         return data
+
+    def planning(self) -> dict[str, RegionData]:
+        """Return the samples that were used, dealt to training and test, in the learner's features: for `rehearse`.
+
+        As many train as `held_out` has for training, at most half of them.
+        """
+        data = {}
+        for name in self.regions:
+            inputs, outputs = self.samples[name]
+            train, test = ((self.transform(inputs[part]), outputs[part]) for part in self.planning_rows(name))
+            data[name] = RegionData(train, test, scaling=self.features_scaling)
+        return data
+
+    def planning_rows(self, region: str) -> tuple[IntArray, IntArray]:
+        """Return the rows of a region's samples that `planning` deals to training and to test."""
+        rows = np.random.default_rng(self.seed).permutation(self.rows[region].estimate)
+        count = min(len(self.rows[region].train), (len(rows) + 1) // 2)
+        return rows[:count], rows[count:]
 
     def to_problem(
         self,
@@ -242,13 +261,8 @@ class Estimate(PictureMixin):
         InputError
             Where no samples were kept back, or the learner cannot learn from them.
         """
-        planning, kept = {}, self.held_out()
+        planning, kept = self.planning(), self.held_out()
         for name in self.regions:
-            inputs, outputs = self.samples[name]
-            rows = np.random.default_rng(self.seed).permutation(self.rows[name].estimate)
-            count = min(len(kept[name].train[1]), len(rows) // 2)
-            train, test = ((self.transform(inputs[part]), outputs[part]) for part in (rows[:count], rows[count:]))
-            planning[name] = RegionData(train, test, scaling=self.features_scaling)
             if not len(kept[name].test[1]):
                 raise InputError("no samples are left for testing; use a smaller share", field=f"region {name!r}")
         problem = self.to_problem(regularization=regularization)

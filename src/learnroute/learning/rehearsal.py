@@ -91,8 +91,8 @@ class Rehearsal(ResultMixin):
     total
         The error plus travel times its rate, per region.
     random
-        The errors of random orders of the same visits in the same draws, and whether the order matters: whether the
-        route is better than most of them, by relative differences draw by draw and more than two standard errors. Of a
+        The errors of random orders of the same visits in the same draws, and whether the order matters: whether more
+        than a third of them are worse by more than two standard errors of the relative differences by draw. Of a
         fleet, visits are dealt to its models at random, as many to each, and the models serve as is best then.
     random_errors
         The error of each random order.

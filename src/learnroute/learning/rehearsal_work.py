@@ -32,6 +32,7 @@ from learnroute.solvers.rehearsal import anneal, first_routes, of_one_model, shu
 
 RANDOM_ORDERS = 100
 BEYOND_CHANCE = 2.0  # standard errors
+MANY = 1 / 3  # the share of random orders that must be worse by more than chance, for the order to matter
 GRID = np.logspace(-4, 3, 15)  # λ that are tried first, in mean eigenvalues of the features' covariance
 FINE = np.logspace(-0.5, 0.5, 7)  # factors of the best of them that are tried then
 NEARLY = 0.01  # a loss this share above the least one is nearly as good
@@ -49,7 +50,7 @@ class Found:
     service: Service | None  # how models serve; None where there is one model
     errors: FloatArray
     random: FloatArray  # mean errors of random orders
-    matters: bool  # whether the routes are better than most random orders, by more than chance
+    matters: bool  # whether the routes are better than many random orders, by more than chance
     others: tuple[tuple[FleetRoutes, float], ...]  # that cannot be distinguished, with their errors
     correction: float
     strength: float | None = None
@@ -183,7 +184,7 @@ class LinearWork(Work):
         service, worse = searched.service(best), sum(is_less(own, each, correction) for each in random_errors)
         return Found(
             best, service if self.problem.fleet_rules else None, judged.errors_by_region(best, service),
-            random_errors.mean(axis=1), worse > RANDOM_ORDERS / 2, tuple(others), correction, strength, strengths,
+            random_errors.mean(axis=1), worse > MANY * RANDOM_ORDERS, tuple(others), correction, strength, strengths,
         )  # fmt: skip
 
     def _choose(self, first: FleetRoutes, rng: np.random.Generator, budget: Budget) -> tuple[float, FleetRoutes]:

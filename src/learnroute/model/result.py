@@ -481,18 +481,20 @@ class Plan(ResultMixin):
         return found
 
     def _loss_table(self) -> Table:
-        """Return the parts of the loss, what share of it they are, and what they are in other units."""
+        """Return the parts of the loss, their shares where none is negative, and the parts in other units."""
         units = self.loss_in_travel_units if self.travel_rate != 1 else None
         others = {"in units of travel (all regions)": units, "with true models": self.true_loss}
         more = {name: loss for name, loss in others.items() if loss is not None}
-        rows = []
-        for part, name in PARTS.items():
-            value = getattr(self.loss, part)
-            if part != "pairs" or value:
-                share = value / self.loss.total if self.loss.total > 0 else None
-                rows.append((name, value, share, *(getattr(loss, part) for loss in more.values())))
+        parts = {part: getattr(self.loss, part) for part in PARTS if part != "pairs" or self.loss.pairs}
+        shared = self.loss.total > 0 and min(parts.values()) >= 0
+        rows = [
+            (name, parts[part], *([parts[part] / self.loss.total] if shared else []),
+             *(getattr(loss, part) for loss in more.values()))
+            for part, name in PARTS.items() if part in parts
+        ]  # fmt: skip
         coupled = self.dissimilarities == UPPER and self.learner is not None and self.learner.couples
-        heads = ("expected" if coupled else WHAT[self.dissimilarities], "share", *more)
+        kind = "expected" if coupled else WHAT[self.dissimilarities]
+        heads = (kind, *(["share"] if shared else []), *more)
         first = Column(None, "expected loss per region", left=True)
         return Table((first, *(Column(None, head, ".1%" if head == "share" else ".6g") for head in heads)), rows)
 

@@ -34,9 +34,8 @@ def draw_learners(found: LearnerTable, problem: Problem, ax: Axes | None = None)
     for curve in found.curves:
         colour, dash, width = LOOKS[curve.route_kind]
         axes.plot(values, curve.totals, color=colour, ls=dash, lw=width, label=_name(found, curve), zorder=2)
-        best = min(range(len(values)), key=lambda k: curve.totals[k])
-        axes.plot([values[best]], [curve.totals[best]], "o", color=colour, ms=6, zorder=3)
-        minima.append((curve.totals[best], values[best]))
+        minima.append(min(zip(curve.totals, values, strict=True)))
+        axes.plot([minima[-1][1]], [minima[-1][0]], "o", color=colour, ms=6, zorder=3)
         if curve.limit is not None:
             label = None if marked else "least squares (paper), λ → 0"
             axes.plot([values[0]], [curve.limit], "D", color=colour, ms=8, mec="black", label=label, zorder=4,

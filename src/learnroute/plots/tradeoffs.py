@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MARKS = {
-    "algorithm1": ("D", ORANGE), "baseline": ("s", PURPLE), "travel": ("^", SKY), "nearest": ("v", YELLOW),
-}  # fmt: skip  # methods beside a curve
+MARKS = {  # methods beside a curve
+    "algorithm1": ("D", ORANGE, "Algorithm 1"), "baseline": ("s", PURPLE, "baseline route"),
+    "travel": ("^", SKY, "shortest route"), "nearest": ("v", YELLOW, "nearest neighbour"),
+}  # fmt: skip
 
 
 @picture_of(Tradeoff, "What `tradeoff` returned", picked="A route of the curve to mark, such as `found.within(40)`.")
@@ -45,8 +46,8 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
     kind = "best trade-offs (proved)" if found.complete else "best trade-offs found"
     axes.plot(travel, error, "o", color=BLUE, ms=5, label=kind, zorder=2)
     for name, mark in found.marks.items():
-        shape, colour = MARKS[name]
-        axes.plot([mark.travel_cost], [mark.error], shape, color=colour, ms=9, mec="black", label=name, zorder=3)
+        shape, colour, label = MARKS[name]
+        axes.plot([mark.travel_cost], [mark.error], shape, color=colour, ms=9, mec="black", label=label, zorder=3)
     chosen = found.points[found.chosen]
     rings = [(chosen, VERMILLION, f"least loss at travel rate {found.rate:g}")]
     rings += [(picked, GREEN, "picked")] if picked else []

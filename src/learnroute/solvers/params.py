@@ -1,4 +1,6 @@
-"""Everything that can be tuned, one named tuple per component; `plan(problem, params=...)` takes them.
+"""Tuning of the solvers, one named tuple per component; `plan(problem, params=...)` takes them.
+
+`SolverParams` lists those that users may set; all others are internal.
 
 The defaults were found by measurement (benchmarks/). None of them touches correctness: whatever they are, values are
 recomputed and bounds hold. What nobody would ever change is a named constant beside its use.
@@ -356,10 +358,11 @@ class VisitSearchParams(NamedTuple):
     most_iterations: int = 60_000  # ... up to so many
     hot: float = 0.5  # the first temperature, in typical losses of an iteration, ...
     cold: float = 0.001  # ... and the last one, ...
-    temperatures: int = 100  # ... in so many steps at least
+    coolings: int = 3  # ... so many times, ...
+    temperatures: int = 100  # ... in so many steps at least, in all
     reordered: int = 30  # visits beyond which their order is then improved by itself, ...
     order_share: float = 0.2  # ... in this share of the time
-    repair: int = 50_000  # iterations after which no place is sought any more for required regions of a fleet
+    repair: int = 50_000  # iterations after which no routes of a fleet within all limits are sought any more
     work: float = 1e7  # places and regions that a call of the core looks at, between two looks at the clock
 
 
@@ -385,6 +388,8 @@ class VisitBoundParams(NamedTuple):
     gain: float = 0.1  # share of the gap that an ascent without cycles must close, or it is the last one
     work: float = 1e9  # arcs that are looked at in all; a step looks at each once per layer
     steps: int = 20  # for which that must be enough: else ng-sets start with fewer regions
+    arc_seconds: float = 3e-7  # that an arc takes at least; a bound begins only if there is time for all of them, ...
+    moment: float = 0.1  # ... or they take no longer than this
     arcs: int = 4_000_000  # arcs between two layers, at most; about 40 bytes each
     share: float = 0.25  # of the time that is left for it where a search would spend all
 
@@ -401,7 +406,23 @@ class RehearsalParams(NamedTuple):
 
 
 class SolverParams(NamedTuple):
-    """All of them; see the class of each. `proof` is what the method `exact` spends."""
+    """Tuning of all solvers, one part per component. `proof` is the effort of the method `exact`.
+
+    These may be set by users; all others are internal and may change in any release:
+
+    - `held_karp.most_regions`: regions up to which dynamic programming over sets is used.
+    - `suffix_labelling.most_regions`, `suffix_labelling.labels`: regions and labels per position up to which proofs are
+      attempted for regularised learners.
+    - `proof.branch_and_cut.most_regions`, `proof.branch_and_cut.nodes`: regions and nodes of branch and cut.
+    - `proof.ng_route.most_regions`, `proof.ng_route.labels`: regions and labels per layer of ng-route proofs.
+    - `bound.most_regions`: regions up to which more than 1-tree bounds are tried.
+    - `search.threads`: threads that make and perturb tours of a population.
+    - `search.starts`, `search.perturbations`: starts, and perturbations per region, with few regions.
+    - `search.many_perturbations`, `search.most_perturbations`: perturbations per region with many, and at most.
+    - `search.population.members`: tours in a population.
+    - `visit_search.iterations`: iterations per region where visits are optional.
+    - `rehearsal.moves`: moves per region of a rehearsal.
+    """
 
     held_karp: HeldKarpParams = HeldKarpParams()
     suffix_labelling: SuffixLabellingParams = SuffixLabellingParams()
@@ -413,7 +434,8 @@ class SolverParams(NamedTuple):
     auto: AutoParams = AutoParams()
     pareto: ParetoParams = ParetoParams()
     visit_search: VisitSearchParams = VisitSearchParams()
-    fleet_search: VisitSearchParams = VisitSearchParams(rearranged=0.7, hot=1.0, cold=0.01, work=3e6)
+    # of fleets, all starts are annealed, together for `descent_share` of the effort
+    fleet_search: VisitSearchParams = VisitSearchParams(rearranged=0.7, hot=1.0, cold=0.01, work=1e6)
     visit_proof: VisitProofParams = VisitProofParams()
     visit_bound: VisitBoundParams = VisitBoundParams()
     rehearsal: RehearsalParams = RehearsalParams()

@@ -3,6 +3,10 @@
 A store is a folder with `experiment.json` and `cells.log`. Each line of the log is one solved cell: a checksum, the
 cell's number and what was found, as JSON. A cell counts once its line is whole; a line cut short by a crash is dropped
 when the store is opened again.
+
+Why not SQLite: a log that only grows needs no transactions. A line that was cut or spoilt costs its own cell alone,
+whereas a spoilt page of a database costs the whole file; file systems shared by a cluster, where SQLite's locks and
+journals are not safe, do not matter, and the log can be read with any tool for text.
 """
 
 from __future__ import annotations

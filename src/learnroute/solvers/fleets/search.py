@@ -151,7 +151,7 @@ class _Annealing:
         return served
 
     def repair(self, budget: Budget) -> FleetRoutes | None:
-        """Ruin and recreate until all required regions have a place."""
+        """Ruin and recreate until routes keep all limits."""
         left = self.params.repair
         while left > 0 and not budget.exhausted:
             self.search.run(min(left, self.iterations_a_call), 0.0)

@@ -8,7 +8,12 @@ from learnroute import _core
 from learnroute.errors import InputError
 from learnroute.model.rounding import SAME
 from learnroute.model.validation import IntArray
-from learnroute.model.visit_objective import VisitObjective
+from learnroute.model.visit_objective import VisitObjective, VisitRules
+
+
+def longest_route(rules: VisitRules) -> int:
+    """Return the most visits that a route may have."""
+    return min(rules.at_most, int(rules.repeats.sum()))
 
 
 class CoreProblem:
@@ -38,7 +43,7 @@ class CoreProblem:
             travel[-1, :-1] = objective.travel[ends.last, self.regions]
         self.travel = travel
         self.required = rules.required[self.regions]
-        self.at_most = min(rules.at_most, int(rules.repeats.sum()))
+        self.at_most = longest_route(rules)
         self.repeats = np.minimum(rules.repeats[self.regions], self.at_most)
         self.cyclic = ends.closed and begin is None and ends.last is None
         self.first, self.last = fixed
@@ -53,6 +58,19 @@ class CoreProblem:
             self.initial, self.scores, objective.total, objective.count, self.required, self.repeats,
             rules.at_least, self.at_most, rules.budget * (1 + SAME / 2), self.first, self.last, self.cyclic,
         )  # fmt: skip
+
+    def nearest(self, most: int) -> IntArray:
+        """Return for each region up to so many others that are nearest to it, nearest first."""
+        apart = self.travel[:-1, :-1] + self.travel[:-1, :-1].T
+        np.fill_diagonal(apart, np.inf)
+        count = min(most, self.size - 1)
+        found = np.empty((self.size, count), dtype=np.int64)
+        if count:
+            farthest = np.partition(apart, count - 1, axis=1)[:, count - 1]
+            for region, row in enumerate(apart):
+                near = np.flatnonzero(row <= farthest[region])
+                found[region] = near[np.argsort(row[near], kind="stable")][:count]
+        return found
 
     def numbers(self, visits: IntArray) -> IntArray:
         """Return the core's numbers of regions, without those that may not be visited."""

@@ -19,7 +19,7 @@ from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.params import AscentParams, VisitBoundParams
-from learnroute.solvers.visits.core_problem import CoreProblem
+from learnroute.solvers.visits.core_problem import CoreProblem, longest_route
 
 NgSets = list[list[int]]
 
@@ -31,14 +31,16 @@ def ng_route_bound(
 
     Training must do the same at every position, without coupling, and nothing in a value may be negative.
     """
-    relaxation = _Relaxation(objective)
-    problem = relaxation.problem
-    size, layers = problem.size, problem.at_most
-    most = min(params.arcs, params.work / (params.steps * layers))
+    size, layers = int(objective.rules.allowed.sum()), longest_route(objective.rules)
+    seconds = budget.seconds_left
+    quick = math.inf if seconds is None else max(seconds, params.moment) / params.arc_seconds
+    most = min(params.arcs, params.work / (params.steps * layers), quick)
     fitting = [n for n in range(params.nearest + 1) if size**2 << min(n, size - 1) <= most]
     if not fitting:
         return None
-    ng_sets = _nearest(problem, fitting[-1] if _once(problem) else 0)
+    relaxation = _Relaxation(objective)
+    problem = relaxation.problem
+    ng_sets = problem.nearest(fitting[-1] if _once(problem) else 0).tolist()
     multipliers, ascent, left = np.zeros(size + 1), params.first_ascent, params.work
     best: _Found | None = None
     while True:
@@ -222,14 +224,6 @@ class _Network:
             state = int(self.origin[into][np.argmin(layers[below, self.origin[into]] + arcs[into])])
             route.append(int(self.region[state]))
         return route
-
-
-def _nearest(problem: CoreProblem, nearest: int) -> NgSets:
-    """Return for each region those nearest to it."""
-    apart = problem.travel[:-1, :-1] + problem.travel[:-1, :-1].T
-    np.fill_diagonal(apart, np.inf)
-    rows = np.argsort(apart, axis=1, kind="stable")[:, : min(nearest, problem.size - 1)]
-    return [[int(other) for other in row] for row in rows]
 
 
 def _augment(ng_sets: NgSets, routes: list[list[int]], largest: int) -> bool:

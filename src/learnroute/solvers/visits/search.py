@@ -65,7 +65,8 @@ def find_visits(
         shortest = find_visits(_travel_alone(objective), rng, budget.sparing(), params, initial)
         candidates = [] if shortest is None else annealed.descents(annealed.starts(shortest)[-1:], budget)
     if candidates:
-        best = annealed.problem.numbers(min(candidates, key=objective))
+        candidates = [min(candidates, key=objective)]
+        best = annealed.problem.numbers(candidates[0])
         many, share = params.visit_search.reordered, params.visit_search.order_share
         part = budget.part(1 - share) if len(best) > many else budget
         best = annealed.regions[annealed.anneal(best, part)]
@@ -83,12 +84,9 @@ class _Annealing:
     def __init__(self, objective: VisitObjective, rng: np.random.Generator, params: VisitSearchParams) -> None:
         self.objective, self.problem, self.rng, self.params = objective, CoreProblem(objective), rng, params
         self.regions = self.problem.regions
-        travel, size = self.problem.travel[:-1, :-1], self.problem.size
-        apart = travel + travel.T
-        np.fill_diagonal(apart, -1.0)  # each region is the nearest to itself
-        near = np.argsort(apart, axis=1, kind="stable")[:, 1 : 1 + params.near]
+        near, size = self.problem.nearest(params.near), self.problem.size
         self.search = _core.VisitSearch(
-            self.problem.core, np.ascontiguousarray(near), rearranged=params.rearranged, removed=params.removed,
+            self.problem.core, near, rearranged=params.rearranged, removed=params.removed,
             string=params.string, added=params.added, blink=params.blink, contrary=params.contrary,
             seed=int(rng.integers(2**63)),
         )  # fmt: skip
@@ -157,7 +155,7 @@ class _Annealing:
         return search.best
 
     def anneal(self, start: IntArray, budget: Budget) -> IntArray:
-        """Ruin and recreate while the temperature falls, for the usual effort or until the deadline."""
+        """Ruin and recreate while the temperature falls, several times, for the usual effort or until the deadline."""
         search, params, begun = self.search, self.params, time.monotonic()
         search.start(start)
         search.insert(start[:0])
@@ -167,7 +165,7 @@ class _Annealing:
         hot, fall = params.hot * search.typical_loss, params.cold / params.hot
         done, share = 0, 0.0
         while share < 1 and not budget.exhausted:
-            temperature = hot * fall**share
+            temperature = hot * fall ** (share * params.coolings % 1)
             search.run(step, temperature)
             done += step
             share = done / effort

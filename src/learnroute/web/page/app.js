@@ -5,14 +5,14 @@ import { Newest, setStale } from "./calculating.js";
 import { depotFollowing, depotWithOneLess, depotWithOneMore, madeDepot, withoutDepot } from "./depot.js";
 import { $, el } from "./dom.js";
 import { Player, drawHeat, showTime } from "./error_history.js";
-import { checkEnds, showEnds, showInitial, showSelected, writtenInitial } from "./fields.js";
+import { checkEnds, listenToRegion, showEnds, showInitial, showSelected, writtenInitial } from "./fields.js";
 import { readAddress, readExample, readFiles, saveFile, showFormats, showSource } from "./files.js";
 import { FleetTable, fleetOf, routesOf, showFleet, showMembers, showModels, trainedModels, trainings, withFleet, withVisits } from "./fleet.js";
 import { Steps, clearAddress, keep, kept, linkTo } from "./keeping.js";
 import { basis, shape, showLearner, slid, trained, undecided } from "./learner.js";
 import { RouteMap } from "./map.js";
 import { showLegend, showNoPlan, showPlan, showRegime, showRivals, showStops } from "./panels.js";
-import { added, detours, importanceOf, initialOf, moved, removed, renamed, scores, waysWithOneLess, waysWithOneMore, waysWithout, withImportance, withInitial } from "./problem.js";
+import { added, detours, moved, removed, scores, waysWithOneLess, waysWithOneMore, waysWithout } from "./problem.js";
 import { complain, refuse, say } from "./saying.js";
 import { listenToTerms } from "./terms.js";
 import { startTheme } from "./theme.js";
@@ -463,39 +463,10 @@ function listen() {
   for (const name of Object.keys(state.rivals)) {
     $(`show-${name}`).addEventListener("change", (event) => { state.rivals[name].shown = event.target.checked; showLegend(state); map.draw(state); });
   }
-  $("region-name").addEventListener("change", (event) => {
-    const name = event.target.value.trim();
-    if (!name || name === state.problem.depot?.name || state.problem.regions.some((other, i) => other === name && i !== state.selected)) {
-      event.target.value = state.problem.regions[state.selected];
-      return complain("Each region needs a name of its own.");
-    }
-    state.problem = renamed(state.problem, state.selected, name);
-    return changed();
-  });
-  for (const id of ["region-x", "region-y"]) {
-    $(id).addEventListener("change", () => {
-      const place = [Number($("region-x").value), Number($("region-y").value)];
-      if (place.every(Number.isFinite)) moveRegion(state.selected, place);
-      map.fit(state.problem, state.geographic);
-      map.draw(state);
-    });
-  }
-  $("region-importance").addEventListener("change", ({ target }) => {
-    const given = target.value !== "" && target.checkValidity() ? withImportance(state.problem, state.selected, Number(target.value)) : null;
-    if (given) {
-      state.problem = given;
-      return changed();
-    }
-    target.value = importanceOf(state.problem, state.selected);
-    return complain("Importance must be at least 0, and above 0 in at least one region.");
-  });
-  $("region-initial").addEventListener("change", ({ target }) => {
-    if (target.value !== "" && target.checkValidity()) {
-      state.problem = withInitial(state.problem, state.selected, Number(target.value));
-      return changed();
-    }
-    target.value = initialOf(state.problem, state.selected) ?? "";
-    return complain("The initial error must be at least 0.");
+  listenToRegion(state, changed, (place) => {
+    if (place.every(Number.isFinite)) moveRegion(state.selected, place);
+    map.fit(state.problem, state.geographic);
+    map.draw(state);
   });
   $("time").addEventListener("input", (event) => jump(Number(event.target.value)));
   $("back").addEventListener("click", () => jump(state.time - 1));

@@ -1,7 +1,8 @@
 // Fields that show the problem: the selected region, the ends of routes, the initial error.
 
 import { $, el, number } from "./dom.js";
-import { importanceOf, initialOf, withInitial } from "./problem.js";
+import { importanceOf, initialOf, renamed, withImportance, withInitial } from "./problem.js";
+import { complain } from "./saying.js";
 
 /** Name the depot button by what it does now. */
 function showDepot({ problem, selected }) {
@@ -60,4 +61,37 @@ export function showSelected({ selected, problem, geographic, scores }) {
   }
   for (const [id, text] of [["region-x-label", geographic ? "longitude" : "x"], ["region-y-label", geographic ? "latitude" : "y"]]) $(id).textContent = text;
   $("region-score").textContent = `score / T ${number(scores[selected], 4)}`;
+}
+
+/** Listen to the fields of the selected region; `onPlace` hears its new place. */
+export function listenToRegion(state, changed, onPlace) {
+  $("region-name").addEventListener("change", (event) => {
+    const name = event.target.value.trim();
+    if (!name || name === state.problem.depot?.name || state.problem.regions.some((other, i) => other === name && i !== state.selected)) {
+      event.target.value = state.problem.regions[state.selected];
+      return complain("Each region needs a name of its own.");
+    }
+    state.problem = renamed(state.problem, state.selected, name);
+    return changed();
+  });
+  for (const id of ["region-x", "region-y"]) {
+    $(id).addEventListener("change", () => onPlace([Number($("region-x").value), Number($("region-y").value)]));
+  }
+  $("region-importance").addEventListener("change", ({ target }) => {
+    const given = target.value !== "" && target.checkValidity() ? withImportance(state.problem, state.selected, Number(target.value)) : null;
+    if (given) {
+      state.problem = given;
+      return changed();
+    }
+    target.value = importanceOf(state.problem, state.selected);
+    return complain("Importance must be at least 0, and above 0 in at least one region.");
+  });
+  $("region-initial").addEventListener("change", ({ target }) => {
+    if (target.value !== "" && target.checkValidity()) {
+      state.problem = withInitial(state.problem, state.selected, Number(target.value));
+      return changed();
+    }
+    target.value = initialOf(state.problem, state.selected) ?? "";
+    return complain("The initial error must be at least 0.");
+  });
 }

@@ -133,7 +133,7 @@ function drawScale(chosen, lambda, middle) {
   if (Array.isArray(lambda)) {
     lambda.forEach((one, k) => parts.push(svg("path", { class: "best", "data-stop": k + 1, d: `M${at(placeOf(one))} 0v8` })));
   }
-  parts.push(svg("text", { class: middle ? "unavailable" : "", x: 0, y: 22 }, "paper"));
+  parts.push(svg("text", { class: middle ? "unavailable" : "", x: 0, y: 22 }, "0"));
   for (let power = LEAST + 1; power <= MOST; power += 2) {
     const x = at(placeOf(10 ** power));
     parts.push(svg("path", { class: "tick", d: `M${x} 0v8` }));

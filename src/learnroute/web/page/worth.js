@@ -48,8 +48,8 @@ export class Worth extends Comparison {
     const [low, high] = row.regularization_range ?? [];
     const within = low === undefined ? null : `${Array.isArray(row.regularization) ? "multiplied by " : ""}${number(low, 2)} … ${number(high, 2)}: loss within 1 %`;
     const cells = [
-      ROUTES[row.route_kind], row.refused === null ? number(row.error, 4) : "none", row.travel_cost === null ? "" : number(row.travel_cost, 4),
-      row.total === null ? "" : number(row.total, 4), row.saves === null ? "" : number(row.saves, 3), row.memory ?? "",
+      ROUTES[row.route_kind], row.refused === null ? number(row.error) : "none", row.travel_cost === null ? "" : number(row.travel_cost),
+      row.total === null ? "" : number(row.total), row.saves === null ? "" : number(row.saves, 3), row.memory ?? "",
     ];
     const titles = [null, null, null, null, share, null].map((title) => row.refused ?? title);
     return el("tr", { class: free ? "free" : "", "data-learner": row.learner, "data-route": row.route_kind, "aria-current": free && isShown(row, state) ? "true" : null, onclick: free ? () => this.onTake(row) : () => {} },
