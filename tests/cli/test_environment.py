@@ -30,7 +30,9 @@ sys.exit(run(sys.argv[1:]))
 
 def command(*arguments: Any, program: tuple[str, ...] = ("-m", "learnroute"), **options: Any) -> Any:
     line = [sys.executable, *program, *map(str, arguments)]
-    environment = {"PATH": os.environ["PATH"], "OPENBLAS_NUM_THREADS": "1", **options.pop("env", {})}
+    # no bytecode: on a full disk, Python itself leaves half of it
+    own = {"PATH": os.environ["PATH"], "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**own, **options.pop("env", {})}
     return subprocess.run(line, env=environment, capture_output=True, timeout=GUARD, **options)
 
 
