@@ -90,14 +90,14 @@ def small_files() -> None:
     "arguments",
     [
         ("plan", WAREHOUSE, "-o", "out.json"),
-        ("plan", WAREHOUSE, "-o", "out.html"),
+        ("plan", WAREHOUSE, "-o", "out.npz"),
         ("plan", WAREHOUSE, "--plot", "out.png"),
         ("compare", WAREHOUSE, "-o", "out.json"),
         ("convert", WAREHOUSE, "out.npz"),
         ("convert", WAREHOUSE, "out.json"),
         ("journey", "out.json", "--begin", WAREHOUSE),
         ("visits", WAREHOUSE, "-o", "out.json"),
-        ("fleet", WAREHOUSE, "-o", "out.json"),
+        ("fleet", WAREHOUSE, "--time-limit", "0.3", "-o", "out.json"),
     ],
     ids=" ".join,
 )
