@@ -33,7 +33,7 @@ from learnroute.learning import RegionData, RouteRegressor, calibrate, follow, t
 from learnroute.model.subsets import only
 from learnroute.model.validation import FloatArray
 from learnroute.plots import draw_plan
-from learnroute.plots.annotations import LABEL
+from learnroute.plots.label_placement import LABEL
 from learnroute.plots.routes import SKIPPED
 
 PLACES = [[8.5, 47.4], [8.6, 47.5], [8.7, 47.3], [8.4, 47.2], [8.3, 47.6]]

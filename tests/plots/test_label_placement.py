@@ -13,8 +13,7 @@ from learnroute import Constraints, Problem, plan
 from learnroute.formats import read_problem
 from learnroute.model.validation import FloatArray
 from learnroute.plots import draw_plan
-from learnroute.plots.annotations import LABEL
-from learnroute.plots.label_placement import Ground, clipped_lengths, place_labels
+from learnroute.plots.label_placement import LABEL, Ground, clipped_lengths, place_labels
 from learnroute.plots.maps import degrees
 from learnroute.plots.routes import MOST_MARKS, MOST_NAMES
 from samples import UNDER

@@ -30,7 +30,7 @@ from learnroute import (
 )
 from learnroute.model.losses import Loss
 from learnroute.plots import draw_comparison, draw_plan
-from learnroute.plots.annotations import LABEL
+from learnroute.plots.label_placement import LABEL
 from learnroute.plots.losses import segments_of
 from learnroute.plots.scaling import scaled_places
 from learnroute.study.families import random_problem

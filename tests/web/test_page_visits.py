@@ -99,9 +99,9 @@ def test_regions_that_do_not_pay_are_hollow(opened: Open, tmp_path: Path) -> Non
     hollow = {region(page, name).evaluate(fill) for name in found.skipped}
     assert hollow == {page.eval_on_selector(".card", "node => getComputedStyle(node).backgroundColor")}
     assert ", skipped, optional," in (region(page, found.skipped[0]).get_attribute("aria-label") or "")
-    assert facts(page)["skipped"] == ", ".join(found.skipped)
+    assert facts(page)["skipped regions"] == ", ".join(found.skipped)
     assert found.untrained is not None
-    assert float(facts(page)["without any visit"]) == pytest.approx(found.untrained, rel=1e-5)
+    assert float(facts(page)["loss without visits"]) == pytest.approx(found.untrained, rel=1e-5)
     saved = page.eval_on_selector_all("#stops li", "nodes => nodes.map(n => n.textContent.split('saves ')[1])")
     assert found.contributions is not None
     wanted = np.array(found.contributions) - found.loss.total
@@ -265,7 +265,7 @@ def test_limits_on_visits(opened: Open, tmp_path: Path) -> None:
     for text in ("1.5", "0"):
         page.fill("#at-most", text)
         settle(page)
-        assert "visits at most" in page.inner_text("#status.wrong")
+        assert "maximum visits" in page.inner_text("#status.wrong")
     undo(page)
     if page.input_value("#at-most"):  # changes that follow each other quickly are undone at once
         undo(page)

@@ -9,7 +9,7 @@ import numpy as np
 from learnroute.comparison.of_learners import OWN, PAPERS, PROXIMAL, RECURSIVE, SHORTEST, Curve, LearnerTable
 from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
-from learnroute.plots.annotations import fix_layout, label_curves
+from learnroute.plots.label_placement import fix_layout, label_curves
 from learnroute.plots.pictures import BLUE, GREEN, GREY, VERMILLION, entitle, name_of, own_or_new, picture_of, tidy
 
 if TYPE_CHECKING:

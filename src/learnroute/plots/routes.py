@@ -11,8 +11,7 @@ import numpy as np
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan, itinerary
 from learnroute.model.validation import FloatArray
-from learnroute.plots.annotations import POINTS, draw_labels, fix_layout, frame_of, in_points
-from learnroute.plots.label_placement import Ground
+from learnroute.plots.label_placement import POINTS, Ground, draw_labels, fix_layout, frame_of, in_points
 from learnroute.plots.losses import draw_loss
 from learnroute.plots.maps import map_places, name_axes, paper_size, show_all, stretch_of
 from learnroute.plots.pictures import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from learnroute.model.problem import Problem
-from learnroute.plots.annotations import fix_layout, label_curves
+from learnroute.plots.label_placement import fix_layout, label_curves
 from learnroute.plots.pictures import (
     BLUE,
     GREY,
