@@ -50,8 +50,7 @@ def draw_rehearsal(rehearsal: Rehearsal, problem: Problem, ax: Axes | None = Non
     axes.set_xlabel("mean error over all regions after the last visit")
     axes.set_ylabel("orders")
     unboxed(axes)
-    axes.legend(frameon=False, fontsize=9)
     title = f"{problem.title}\n" if problem.title else ""
     said = f"{rehearsal.plan.visited}, {rehearsal.draws} draws: {rehearsal.random.verdict.partition(',')[0]}"
-    entitle(figure, axes, ax is None, f"{title}{said}", 11, 1)
+    entitle(figure, axes, ax is None, f"{title}{said}", 11, 3)
     return figure
