@@ -55,10 +55,10 @@ def main() -> None:
     if given.seed is not None:
         sys.exit(not run_case(given.attack, given.seed))
     attacks = [given.attack] if given.attack else list(ATTACKS)
-    end, seconds = time.monotonic() + 60 * given.minutes, Counter[str]()
+    end, seconds = time.monotonic() + 60 * given.minutes, dict.fromkeys(attacks, 0.0)
     cases, failures = Counter[str](), Counter[str]()
     for _ in itertools.count():
-        attack = min(attacks, key=lambda name: seconds[name])  # as long for each
+        attack = min(seconds, key=seconds.__getitem__)  # as long for each
         began = time.monotonic()
         if began > end:
             break

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from claims import sequences, travel_of
 from learnroute import Learner, Visits, compare, expected_loss, plan, robustness, tradeoff
 from learnroute.plots import draw_comparison, draw_tradeoff
-from test_optional_visits import problems, sequences, small, travel_of
+from test_optional_visits import problems, small
 
 
 @pytest.mark.parametrize("block", range(2))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from forgeries import EXTREME, at, lists_in, numbers_in
 from learnroute import (
     Calibrated,
     Depot,
@@ -29,7 +30,6 @@ from learnroute.model.fleet_losses import fleet_objective_of
 from learnroute.solvers.params import DEFAULTS
 from learnroute.verification import fleet_routes
 from learnroute.verification.fleet_losses import FleetLosses
-from test_forgeries import EXTREME, at, lists_in, numbers_in
 
 Data = dict[str, Any]
 QUICK = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=2, iterations=100))

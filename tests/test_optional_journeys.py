@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from claims import random_visits, travel_of
 from learnroute import InputError, Journey, Problem, Visits, plan
-from test_optional_visits import random_visits, small, travel_of
+from test_optional_visits import small
 
 
 def ahead(journey: Journey) -> float:

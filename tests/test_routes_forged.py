@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from forgeries import TOLERANCE, at, exact_total, numbers_in
 from learnroute import InputError, Learner, Plan, Problem, plan, verify
 from learnroute.model.losses import expected_loss
 from learnroute.solvers.contract import Budget
@@ -19,7 +20,6 @@ from learnroute.solvers.params import DEFAULTS
 from learnroute.study.families import random_problem
 from learnroute.verification import ng_labelling
 from samples import asymmetric, linear_of
-from test_forgeries import TOLERANCE, at, exact_total, numbers_in
 
 MUTANTS = 12
 PROBLEMS = {
