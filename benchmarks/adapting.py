@@ -70,7 +70,7 @@ def _pairs(learner: Learner, regions: int, spread: float, draws: int, seed: int)
         true = _with_matrix(random_problem("vectors", regions, learner, int(rng.integers(1 << 31))))
         assert true.dissimilarity is not None
         share = np.triu(rng.random((regions, regions)), 1)
-        guessed = true.changed(dissimilarity=true.dissimilarity * (1 + spread * (share + share.T)))
+        guessed = true.replace(dissimilarity=true.dissimilarity * (1 + spread * (share + share.T)))
         fixed = expected_loss(true, plan(guessed).order).total
         journey = Journey(guessed)
         while journey.next is not None:
@@ -84,7 +84,7 @@ def _pairs(learner: Learner, regions: int, spread: float, draws: int, seed: int)
 
 def _with_matrix(problem: Problem) -> Problem:
     delta = np.array([problem.dissimilarities_to(i) for i in range(problem.size)])
-    return problem.changed(dissimilarity=(delta + delta.T) / 2, vectors=None)
+    return problem.replace(dissimilarity=(delta + delta.T) / 2, vectors=None)
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ def problem_of(size: int, learner: str, place: str, kind: str, serve: Any, count
     """Return the problem of a row."""
     problem = drawn(size, learner, place == "clustered")
     rate, required = TRAVEL[regions]
-    return problem.changed(
+    return problem.replace(
         travel_rate=rate * math.fsum(problem.dissimilarities.initial),
         depot=Depot(coordinates=(0.5, 0.5)) if kind == "depot" else None,
         visits=Visits(required="all" if required else ()),
@@ -128,7 +128,7 @@ def travel_alone(size: int, place: str, count: int) -> FleetObjective:
     tour = size * plan(alone, method="search", time_limit=1.0).loss.travel
     radii = alone.ways.matrix[-1]
     limit = max(2.1 * float(radii.max()), 1.15 * (tour / count + 2 * float(radii.mean())))
-    return fleet_objective_of(alone.changed(fleet=Fleet(vehicles=count, serve="own", limit=limit)))
+    return fleet_objective_of(alone.replace(fleet=Fleet(vehicles=count, serve="own", limit=limit)))
 
 
 class ProcessorTime:

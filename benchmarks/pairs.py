@@ -19,7 +19,7 @@ from learnroute.model.losses import objective_of
 from learnroute.model.objective import Paired
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
-from learnroute.tuning import tuned_for
+from learnroute.tuning import tune_for
 
 SIZES = (10, 30, 100, 1000)
 STRENGTHS = (0.1, 0.3, 1.0, 3.0)
@@ -46,10 +46,10 @@ def worth(size: int, seeds: int) -> list[str]:
         excess = []
         for seed in range(seeds):
             problem = drawn(size, seed)
-            asked = problem.regularized(strength) if strength else tuned(problem)
+            asked = problem.with_regularization(strength) if strength else tuned(problem)
             objective = objective_of(asked)
             assert isinstance(objective, Paired)
-            blind = objective.pairs._relaxed(0.0).objective(objective.travel, objective.ends)
+            blind = objective.pairs._relax(0.0).objective(objective.travel, objective.ends)
             route = held_karp(blind, np.random.default_rng(0), Budget()).order
             best = plan(asked, "exact").loss.total
             excess.append(100 * (expected_loss(asked, route).total / best - 1))
@@ -61,7 +61,9 @@ def worth(size: int, seeds: int) -> list[str]:
 def tuned(problem: Problem) -> Problem:
     """Return the problem with the λ that suits its shortest route best."""
     shortest: Sequence[int] = plan(problem, "travel").order
-    return problem.regularized(tuned_for(problem.regularized(1.0), shortest, "auto", Budget()).regularization)
+    return problem.with_regularization(
+        tune_for(problem.with_regularization(1.0), shortest, "auto", Budget()).regularization
+    )
 
 
 def main() -> None:
@@ -74,7 +76,7 @@ def main() -> None:
     for size in SIZES:
         problem = drawn(size, 0)
         (plain, plain_seconds), (paired, paired_seconds) = (
-            timed(each, options.limit) for each in (problem, problem.regularized(3.0))
+            timed(each, options.limit) for each in (problem, problem.with_regularization(3.0))
         )
         gaps = [f"{100 * one.gap:.2f} %" if one.gap is not None else "–" for one in (plain, paired)]
         print(f"| {size} | {plain_seconds:.2f} | {paired_seconds:.2f} | {gaps[0]} | {gaps[1]} |", flush=True)

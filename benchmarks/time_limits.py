@@ -53,7 +53,7 @@ FEATURES, SAMPLES, NOISE = 120, 100, 0.1
 
 
 def _proximal(problem: Problem, regularization: str | float) -> Problem:
-    return problem.changed(learner=Proximal(FEATURES, SAMPLES, NOISE, regularization=regularization))
+    return problem.replace(learner=Proximal(FEATURES, SAMPLES, NOISE, regularization=regularization))
 
 
 def _visit(problem: Problem, limit: float) -> Any:
@@ -63,7 +63,7 @@ def _visit(problem: Problem, limit: float) -> Any:
 
 
 def _with_fleet(problem: Problem) -> Problem:
-    return problem.changed(fleet=Fleet(vehicles=3), initial=np.ones(problem.size))
+    return problem.replace(fleet=Fleet(vehicles=3), initial=np.ones(problem.size))
 
 
 def _rehearse(problem: Problem, limit: float) -> Any:
@@ -95,9 +95,9 @@ CALLS: dict[str, Callable[[Problem, float], Any]] = {
     "Journey": lambda problem, limit: Journey(problem, time_limit=limit),
     "Journey, λ auto": lambda problem, limit: Journey(_proximal(problem, "auto"), time_limit=limit),
     "visit": _visit,
-    "visits": lambda problem, limit: plan(problem.changed(visits=Visits()), time_limit=limit),
+    "visits": lambda problem, limit: plan(problem.replace(visits=Visits()), time_limit=limit),
     "visits, λ auto": lambda problem, limit: plan(
-        _proximal(problem, "auto").changed(visits=Visits()), time_limit=limit
+        _proximal(problem, "auto").replace(visits=Visits()), time_limit=limit
     ),
     "visit_curve": lambda problem, limit: visit_curve(problem, time_limit=limit),
     "fleet": lambda problem, limit: plan(_with_fleet(problem), time_limit=limit),

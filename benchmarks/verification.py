@@ -24,23 +24,23 @@ def problems(size: int) -> Iterator[tuple[str, Problem]]:
     euclidean = random_problem("euclidean", size, UNDER, 1)
     yield "under, euclidean", euclidean
     yield "under, places", random_problem("places", size, UNDER, 2)
-    yield "under, a way back", euclidean.changed(constraints=Constraints(returns=True))
+    yield "under, a way back", euclidean.replace(constraints=Constraints(returns=True))
     yield "over, m = 1.2 n", random_problem("vectors", size, OVER, 3)
     yield (
         "over, both ends fixed",
-        random_problem("vectors", size, OVER, 3).changed(constraints=Constraints(start=names[0], end=names[1])),
+        random_problem("vectors", size, OVER, 3).replace(constraints=Constraints(start=names[0], end=names[1])),
     )
-    yield "over, a way back", random_problem("vectors", size, OVER, 3).changed(constraints=Constraints(returns=True))
+    yield "over, a way back", random_problem("vectors", size, OVER, 3).replace(constraints=Constraints(returns=True))
     yield "over, m = 10 n", random_problem("vectors", size, FAR, 4)
     oneway = rng.uniform(1, 10, (size, size))
     np.fill_diagonal(oneway, 0)
-    yield "over, one-way", random_problem("uniform", size, OVER, 5).changed(travel=oneway)
-    yield "unequal samples", euclidean.changed(samples=rng.choice([20, 60, 150], size))
-    yield "travel of no worth", random_problem("vectors", size, OVER, 6).changed(travel_rate=0)
+    yield "over, one-way", random_problem("uniform", size, OVER, 5).replace(travel=oneway)
+    yield "unequal samples", euclidean.replace(samples=rng.choice([20, 60, 150], size))
+    yield "travel of no worth", random_problem("vectors", size, OVER, 6).replace(travel_rate=0)
     wide = 10.0 ** rng.uniform(-9, 9, (size, size))
     wide = np.maximum(wide, wide.T)
     np.fill_diagonal(wide, 0)
-    yield "costs from 1e-9 to 1e9", random_problem("uniform", size, OVER, 7).changed(travel=wide)
+    yield "costs from 1e-9 to 1e9", random_problem("uniform", size, OVER, 7).replace(travel=wide)
 
 
 def main() -> None:

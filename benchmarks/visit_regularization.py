@@ -156,9 +156,9 @@ def main() -> None:
         for seed in range(asked.first, asked.first + asked.problems):
             problem = drawn(size, seed)
             for kind in asked.kinds:
-                found = plan(problem.regularized(kind))
+                found = plan(problem.with_regularization(kind))
                 assert found.learner is not None
-                total = expected_loss(problem.regularized(found.learner.regularization), found.order).total
+                total = expected_loss(problem.with_regularization(found.learner.regularization), found.order).total
                 least = least_constant(problem) if kind == "auto" else least_schedule(problem)
                 excess = (total - least) / abs(least)
                 worst[kind] = max(worst[kind], excess)

@@ -56,7 +56,7 @@ def drawn(size: int, learner: str, clustered: bool, seed: int = 0) -> Problem:
     features, strength = LEARNERS[learner]
     problem = Problem(coordinates=places, vectors=vectors, initial=(vectors**2).sum(axis=1) + 2.0,
                       learner=Learner(features, SAMPLES, NOISE))  # fmt: skip
-    return problem if strength is None else problem.regularized(strength)
+    return problem if strength is None else problem.with_regularization(strength)
 
 
 def row_of(size: int, learner: str, clustered: bool, rate: float, share: float) -> VisitObjective:

@@ -89,7 +89,7 @@ def random_fleet(seed: int, most: int = 4) -> Problem | None:
         }
         fleet = Fleet(**members)
         ends = Constraints(returns=problem.constraints.returns) if fleet.vehicles > 1 else problem.constraints
-        return problem.changed(fleet=fleet, visits=visits, constraints=ends)
+        return problem.replace(fleet=fleet, visits=visits, constraints=ends)
     except InputError:
         return None
 
@@ -353,7 +353,7 @@ def random_visits(seed: int, most: int = 5) -> Problem | None:
     travel = float(problem.travel.max())
     budget = float(rng.random() * 3 * travel) if rng.random() < 0.3 else None
     try:
-        return problem.changed(visits=Visits(required, forbidden, repeat, 1, at_most, budget))
+        return problem.replace(visits=Visits(required, forbidden, repeat, 1, at_most, budget))
     except InputError:
         return None
 

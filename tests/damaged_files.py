@@ -42,9 +42,9 @@ def readers(folder: Path) -> list[Reader]:
         Reader("TSPLIB places", "burma14.tsp", _files(examples / "burma14")),
         Reader("GraphML", "old-town.graphml", _files(examples / "old-town")),
     ]
-    write_problem(base.changed(title="Tables", travel_rate=0.5, samples=[90, 95, 100, 105, 110]), folder / "tables")
+    write_problem(base.replace(title="Tables", travel_rate=0.5, samples=[90, 95, 100, 105, 110]), folder / "tables")
     found.append(Reader("CSV folder", "", _files(folder / "tables")))
-    write_problem(base.changed(title="Archive", travel_rate=0.5), folder / "p.npz")
+    write_problem(base.replace(title="Archive", travel_rate=0.5), folder / "p.npz")
     found.append(Reader("NumPy archive", "p.npz", {"p.npz": (folder / "p.npz").read_bytes()}))
     (folder / "matrix").mkdir()
     write_problem(base, folder / "matrix" / "p.tsp")

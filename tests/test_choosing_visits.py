@@ -80,6 +80,6 @@ def test_robustness_of_chosen_visits(learner: Learner | None) -> None:
     vectors = problem.vectors
     assert vectors is not None
     delta = ((vectors[:, None] - vectors[None]) ** 2).sum(axis=2)
-    lower = problem.changed(vectors=None, dissimilarity=0.7 * delta)
+    lower = problem.replace(vectors=None, dissimilarity=0.7 * delta)
     if learner is not None:  # all dissimilarities count positively
         assert found.best_case == pytest.approx(expected_loss(lower, found.plan.order).total)

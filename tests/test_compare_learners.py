@@ -74,7 +74,7 @@ def totals(problem: Problem, order: Any, regularizations: Any) -> Any:
 @pytest.mark.parametrize("shape", LEARNERS)
 def test_rows_are_those_of_all_orders_and_many_regularizations(shape: str, ends: dict[str, Any]) -> None:
     problem = random_problem("vectors", 5, Learner(20, 30, 0.5), 3)
-    problem = problem.changed(learner=LEARNERS[shape], constraints=Constraints(**ends))
+    problem = problem.replace(learner=LEARNERS[shape], constraints=Constraints(**ends))
     orders = list(oracle.allowed_orders(problem))
     found = compare_learners(problem)
     least_squares = {}
@@ -84,7 +84,7 @@ def test_rows_are_those_of_all_orders_and_many_regularizations(shape: str, ends:
         assert row(found, "least-squares", PAPERS).total == pytest.approx(best, rel=1e-9)
         first = found.rows[0]
         assert first.total == pytest.approx(least_squares[first.order or ()]["total"], rel=1e-9)
-    ways = [oracle.journey_loss(problem.changed(learner=LEARNERS["under"]), order)["travel_cost"] for order in orders]
+    ways = [oracle.journey_loss(problem.replace(learner=LEARNERS["under"]), order)["travel_cost"] for order in orders]
     assert found.rows[0].order is not None
     assert found.floor.travel_cost == pytest.approx(min(ways), rel=1e-12)
     for kind in (SHORTEST, *([PAPERS] if least_squares else [])):
@@ -111,7 +111,7 @@ def test_rows_are_those_of_all_orders_and_many_regularizations(shape: str, ends:
 
 @pytest.mark.parametrize("shape", LEARNERS)
 def test_the_schedule_is_nearly_the_best_of_all(shape: str) -> None:
-    problem = random_problem("vectors", 3, Learner(20, 30, 0.5), 5).changed(learner=LEARNERS[shape])
+    problem = random_problem("vectors", 3, Learner(20, 30, 0.5), 5).replace(learner=LEARNERS[shape])
     values = np.logspace(-2, 4, 31)
     schedules = np.array(list(itertools.product(values, repeat=3)))
     least = min(float(totals(problem, order, schedules).min()) for order in itertools.permutations(range(3)))
@@ -124,7 +124,7 @@ def test_the_schedule_is_nearly_the_best_of_all(shape: str) -> None:
 @pytest.mark.parametrize("shape", LEARNERS)
 def test_no_learner_is_below_the_floor(shape: str, seed: int) -> None:
     problem = random_problem("vectors", 5, Learner(20, 30, 0.1), seed)
-    problem = problem.changed(learner=replace(LEARNERS[shape], noise=0.1))
+    problem = problem.replace(learner=replace(LEARNERS[shape], noise=0.1))
     found = compare_learners(problem)
     vectors = problem.vectors
     assert vectors is not None
@@ -162,11 +162,11 @@ def test_recursive_least_squares_has_the_error_of_sampled_fits(m: int, counts: l
 
 def test_recursive_least_squares_has_known_limits() -> None:
     problem = random_problem("vectors", 5, Learner(10, 40, 0.5), 1)
-    fixed = problem.regularized(1.0)
+    fixed = problem.with_regularization(1.0)
     assert pooled_error(fixed, [1e12])[0] == pytest.approx(problem.initial.mean(), rel=1e-6)
-    many = problem.regularized(1.0).changed(samples=[10**6] * 5)
+    many = problem.with_regularization(1.0).replace(samples=[10**6] * 5)
     assert pooled_error(many, [1e-9])[0] == pytest.approx(floor_of(problem), rel=1e-4)
-    same = fixed.changed(vectors=np.zeros((5, 3)))  # one model everywhere: least squares with 5·40 samples
+    same = fixed.replace(vectors=np.zeros((5, 3)))  # one model everywhere: least squares with 5·40 samples
     assert pooled_error(same, [1e-12])[0] == pytest.approx(10 * 0.25 / (200 - 10 - 1), rel=1e-6)
     found = row(compare_learners(problem), RECURSIVE, SHORTEST)
     values = np.logspace(-9, 4, 1001)
@@ -199,7 +199,7 @@ def test_where_least_squares_has_no_error_its_rows_say_so() -> None:
 def test_unbiased_estimates_are_what_all_errors_are_by() -> None:
     exact = small(Learner(60, 100, 0.5))
     wide = small(Learner(60, 100, 0.5), dissimilarity=3 * np.array(exact.dissimilarity), initial=[9, 9, 9, 9])
-    wide = wide.changed(dissimilarity_estimate=exact.dissimilarity, initial_estimate=exact.initial)
+    wide = wide.replace(dissimilarity_estimate=exact.dissimilarity, initial_estimate=exact.initial)
     found, wanted = compare_learners(wide), compare_learners(exact)
     assert (found.dissimilarities, wanted.dissimilarities) == ("estimate", "upper")
     assert found.rows == wanted.rows
@@ -227,7 +227,7 @@ def test_dissimilarities_that_no_models_have_are_told() -> None:
 
 def test_the_order_of_many_regions_with_even_weights_is_found() -> None:
     """A large λ gives all positions the same weight; searches of many regions once divided by zero there."""
-    problem = random_problem("places", 150, Learner(120, 100, 0.5), 1).regularized(1e4)
+    problem = random_problem("places", 150, Learner(120, 100, 0.5), 1).with_regularization(1e4)
     found = plan(problem, "search", params=SolverParams(search=IteratedLocalSearchParams(many_perturbations=5)))
     assert sorted(found.order) == list(range(150))
 

@@ -133,7 +133,7 @@ def test_algorithm_1_keeps_its_guarantee(kind: str, returns: bool) -> None:
         depot = Depot("Base", rng.random(2), returns=returns)
         problem = Problem(learner=LEARNERS[kind], coordinates=places, vectors=points, depot=depot, travel_rate=3)
         ways = np.hypot(*(places - np.asarray(depot.coordinates)).T)
-        priced = problem.changed(travel=problem.travel, depot=replace(depot, travel=ways, travel_back=ways))
+        priced = problem.replace(travel=problem.travel, depot=replace(depot, travel=ways, travel_back=ways))
         by_places = plan(problem, "algorithm1")
         assert by_places.loss.total == pytest.approx(evaluate(priced, by_places.order).loss.total, rel=1e-12)
         problem = priced
@@ -154,7 +154,7 @@ def test_forged_plans_are_refuted() -> None:
     assert verify(problem, {**good, "closed": False}).verdict == "refuted"
     assert verify(problem, {**good, "lower_bound": good["lower_bound"] * 1.01}).verdict == "refuted"
     assert problem.depot is not None
-    one_way = problem.changed(depot=replace(problem.depot, returns=False))
+    one_way = problem.replace(depot=replace(problem.depot, returns=False))
     assert verify(one_way, good).verdict == "refuted"
 
 
@@ -192,7 +192,7 @@ def test_a_journey_from_the_depot_that_learns_nothing_new_keeps_its_plan(kind: s
 def test_a_region_becomes_the_depot(places: bool) -> None:
     rng = np.random.default_rng(5)
     whole = Problem(learner=LEARNERS["over"], coordinates=rng.random((7, 2)), vectors=rng.random((7, 3)))
-    whole = whole if places else whole.changed(travel=whole.travel)
+    whole = whole if places else whole.replace(travel=whole.travel)
     problem = with_depot(whole, "R4")
     assert problem.regions == ("R1", "R2", "R3", "R5", "R6", "R7")
     assert problem.stops[-1] == "R4"

@@ -88,9 +88,9 @@ def test_plans_are_those_of_the_estimates_or_of_the_bounds(name: str) -> None:
     assert found.to_dict()["dissimilarities"] == "estimate"
     assert not any("unbiased" in note or "upper bound" in note for note in found.notes)
     alike(evaluate(both, range(SIZE)), evaluate(alone, range(SIZE)))
-    decided = both.changed(learner=found.learner)
+    decided = both.replace(learner=found.learner)
     history = error_over_time(decided, found.order)
-    assert history == pytest.approx(error_over_time(alone.changed(learner=found.learner), found.order))
+    assert history == pytest.approx(error_over_time(alone.replace(learner=found.learner), found.order))
     assert float(history[-1].mean()) == pytest.approx(expected_loss(decided, found.order).error)
 
 
@@ -99,7 +99,7 @@ def test_the_largest_loss_goes_by_the_bounds(name: str) -> None:
     both, _, bounds = problems(LEARNERS[name])
     found = plan(both)
     assert found.learner is not None
-    limits = bounds.changed(learner=found.learner)
+    limits = bounds.replace(learner=found.learner)
     assert found.loss_at_most == pytest.approx(largest_loss(limits, found.order))
     assert found.loss_at_most is not None
     assert found.loss_at_most >= expected_loss(limits, found.order).total * (1 - 1e-12)
@@ -110,9 +110,9 @@ def test_the_largest_loss_goes_by_the_bounds(name: str) -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
         drawn = np.triu(rng.uniform(low, high), 1)
-        some = limits.changed(dissimilarity=drawn + drawn.T, dissimilarity_low=None)
+        some = limits.replace(dissimilarity=drawn + drawn.T, dissimilarity_low=None)
         assert expected_loss(some, found.order).total <= found.loss_at_most * (1 + 1e-12)
-    unknown = largest_loss(both.changed(learner=found.learner, dissimilarity_low=None), found.order)
+    unknown = largest_loss(both.replace(learner=found.learner, dissimilarity_low=None), found.order)
     assert (unknown is None) == limits.updates.coupled
 
 
@@ -124,7 +124,9 @@ def test_plan_and_learners_agree(name: str) -> None:
         row = table.rows[1] if name != "auto" else table.rows[4]
         assert row.total == pytest.approx(planned.loss.total, rel=1e-9)
         ends = {(row.order or ())[-1]}
-        if name == "auto" and planned.learner == asked.learner.regularized(GRID[-1]):  # both ways are as good there
+        if name == "auto" and planned.learner == asked.learner.with_regularization(
+            GRID[-1]
+        ):  # both ways are as good there
             ends.add((row.order or ())[0])
         assert planned.order[-1] in ends
         assert table.dissimilarities == planned.dissimilarities
@@ -145,7 +147,7 @@ def test_every_result_says_which() -> None:
         with pytest.raises(InputError, match=f"dissimilarities = '{kind}'"):
             measured.with_dissimilarities(kind)
     with pytest.raises(InputError, match="initial_estimate: belongs to dissimilarities"):
-        measured.changed(initial_estimate=[1, 1, 1])
+        measured.replace(initial_estimate=[1, 1, 1])
 
 
 def test_robustness_is_about_the_upper_bounds() -> None:
@@ -204,12 +206,12 @@ def test_files_keep_what_is_given(suffix: str, tmp_path: Path) -> None:
 def test_vectors_give_way_to_estimates() -> None:
     both, alone, _ = problems(LEARNERS["proximal"])
     vectors = np.random.default_rng(3).standard_normal((SIZE, 3))
-    mixed = both.changed(dissimilarity=None, dissimilarity_low=None, vectors=vectors)
+    mixed = both.replace(dissimilarity=None, dissimilarity_low=None, vectors=vectors)
     found = plan(mixed)
     alike(found, plan(alone))
     assert found.loss_at_most is None
     assert verify(mixed, found).holds
-    assert plan(mixed.with_upper_bounds()).loss == plan(alone.changed(
+    assert plan(mixed.with_upper_bounds()).loss == plan(alone.replace(
         dissimilarity=None, vectors=vectors, initial=both.initial)).loss  # fmt: skip
 
 
@@ -242,7 +244,7 @@ def test_a_journey_goes_by_the_estimates_and_what_is_measured(tmp_path: Path) ->
 def test_a_journey_takes_a_vector_beside_estimates() -> None:
     both, alone, _ = problems(LEARNERS["over"])
     vectors = np.random.default_rng(3).standard_normal((SIZE, 3))
-    trip = Journey(both.changed(dissimilarity=None, dissimilarity_low=None, vectors=vectors))
+    trip = Journey(both.replace(dissimilarity=None, dissimilarity_low=None, vectors=vectors))
     wanted = Journey(alone)
     here = both.regions.index(trip.next or "")
     trip.visit(vector=[1.0, 2.0, 3.0])
@@ -285,7 +287,7 @@ def test_the_best_row_has_the_least_total_and_no_row_beats_its_own_best(shape: s
         "equal": Proximal(20, 20, 0.5, regularization=1.0), "many": Learner(3, 10_000, 0.01),
     }[shape]  # fmt: skip
     both, _, _ = problems(learner)
-    far = both.changed(travel_rate=0.01, constraints=Constraints(returns=True))
+    far = both.replace(travel_rate=0.01, constraints=Constraints(returns=True))
     for asked, limit in ((both, None), (far, 1e-3)):
         found = compare_learners(asked, time_limit=limit)
         totals = {(row.learner, row.route_kind): row.total for row in found.rows if row.total is not None}

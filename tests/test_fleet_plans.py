@@ -55,7 +55,7 @@ def test_plans_and_problems_are_read_as_they_were_written(fleet: Fleet, tmp_path
 def test_one_vehicle_with_one_model_is_what_it_was_without_a_fleet() -> None:
     for rule in ({}, {"rule": "proximal", "regularization": 0.5}):
         plain = problem(learner=Learner(20, 30, 0.4, **rule))
-        alone = plan(plain.changed(fleet=Fleet(vehicles=1)))
+        alone = plan(plain.replace(fleet=Fleet(vehicles=1)))
         assert alone.to_dict() | {"seconds": 0} == plan(plain).to_dict() | {"seconds": 0}
     limited = plan(problem(fleet=Fleet(limit=12.0), visits=Visits()))
     assert limited.loss == plan(problem(visits=Visits(budget=12.0))).loss
@@ -101,7 +101,7 @@ def test_lambda_is_chosen_with_the_fleet() -> None:
     asked = problem(4, learner=Learner(20, 10, 0.6, rule="proximal", regularization="auto"), fleet=Fleet(vehicles=2))
     made = plan(asked)
     assert made.chosen == "auto"
-    least = min(plan(asked.regularized(value)).loss.total for value in np.geomspace(0.01, 100, 9))
+    least = min(plan(asked.with_regularization(value)).loss.total for value in np.geomspace(0.01, 100, 9))
     assert made.loss.total <= least * (1 + 1e-9)
 
 
@@ -198,7 +198,7 @@ def test_limits_are_kept_or_refused() -> None:
     with pytest.raises(InputError, match=r"fleet\.limit"):
         evaluate(asked, [["R1", "R4", "R5", "R3"], ["R2"]])
     with pytest.raises(InputError, match=r"fleet\.limit = 1"):
-        plan(asked.changed(fleet=Fleet(vehicles=2, limit=1.0)))
+        plan(asked.replace(fleet=Fleet(vehicles=2, limit=1.0)))
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -178,7 +178,7 @@ def test_measured_errors_are_served_by_own_models(fleet: Fleet) -> None:
     problem = small(law, vectors=None, transfer=transfer, initial=[1.0, 2.0, 3.0, 1.0], fleet=fleet)
     assert plan(problem).loss.total * 4 == pytest.approx(fleets.best_of_all(fleet_objective_of(problem))[0], rel=1e-9)
     with pytest.raises(InputError, match=r"fleet\.serve"):
-        problem.changed(fleet=replace(fleet, serve="merged"))
+        problem.replace(fleet=replace(fleet, serve="merged"))
 
 
 @pytest.mark.parametrize("visits", [None, Visits(["R1"]), Visits(repeat=2, at_most=3)])
@@ -187,7 +187,7 @@ def test_one_vehicle_has_the_plan_that_there_is_without_a_fleet(visits: Visits |
     for learner in (LEARNERS["m > n"], LEARNERS["proximal"]):
         alone = small(learner, visits=visits)
         if limit is not None:
-            alone = alone.changed(visits=replace(visits or Visits("all"), budget=limit))
+            alone = alone.replace(visits=replace(visits or Visits("all"), budget=limit))
         try:
             wanted = plan(alone)
         except InputError:
@@ -203,7 +203,7 @@ def test_one_model_that_serves_where_it_is_better_than_none() -> None:
     found = plan(problem)
     assert found.optimal
     assert found.loss.total * 4 == pytest.approx(fleets.best_of_all(fleet_objective_of(problem))[0], rel=1e-9)
-    assert found.loss.total < plan(problem.changed(fleet=None)).loss.total
+    assert found.loss.total < plan(problem.replace(fleet=None)).loss.total
     assert found.served_by is not None
     assert set(found.served_by.values()) == {None, 0}
 
@@ -272,7 +272,7 @@ def test_many_routes_are_not_enumerated() -> None:
     problem = small(LEARNERS["m > n"])
     rng = np.random.default_rng(1)
     vectors = rng.standard_normal((30, 3))
-    large = problem.changed(
+    large = problem.replace(
         vectors=vectors, coordinates=rng.random((30, 2)), initial=(vectors**2).sum(axis=1), fleet=Fleet(vehicles=3),
         regions=[f"R{i}" for i in range(30)],
     )  # fmt: skip

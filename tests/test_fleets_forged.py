@@ -200,9 +200,9 @@ def test_broken_limits_are_refuted() -> None:
     free = problem_of(Fleet(vehicles=2, serve="own"), visits=None)
     data = planned(free)
     limit, budget = 0.99 * max(data["travels"]), 0.99 * sum(data["travels"])
-    assert refuted(free.changed(fleet=Fleet(vehicles=2, serve="own", limit=limit)), data) == {"routes"}
-    assert refuted(free.changed(visits=Visits("all", budget=budget)), data) == {"routes"}
-    assert refuted(free.changed(fleet=Fleet(vehicles=1, models=2)), data) == {"routes"}
+    assert refuted(free.replace(fleet=Fleet(vehicles=2, serve="own", limit=limit)), data) == {"routes"}
+    assert refuted(free.replace(visits=Visits("all", budget=budget)), data) == {"routes"}
+    assert refuted(free.replace(fleet=Fleet(vehicles=1, models=2)), data) == {"routes"}
 
 
 def test_plans_of_one_route_say_nothing_of_models() -> None:
@@ -267,9 +267,9 @@ def test_the_bound_of_another_problem_is_refuted(monkeypatch: pytest.MonkeyPatch
     routes = [[f"R{i}" for i in range(1, 6)], [f"R{i}" for i in range(6, 10)]]
     data = evaluated(problem, routes)
     for other in (
-        problem.changed(fleet=Fleet(vehicles=5)),
-        problem.changed(visits=Visits(["R1"])),
-        problem.changed(fleet=Fleet(vehicles=2, travel="longest")),
+        problem.replace(fleet=Fleet(vehicles=5)),
+        problem.replace(visits=Visits(["R1"])),
+        problem.replace(fleet=Fleet(vehicles=2, travel="longest")),
     ):
         forged = {**evaluated(other, routes), "certificate": data["certificate"]}
         assert refuted(other, forged) == {"certificate"}

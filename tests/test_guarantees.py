@@ -30,7 +30,7 @@ ENDS: dict[str, tuple[dict[str, Any], float]] = {
 def test_algorithm_1_keeps_its_promise(learner: Learner, ends: dict[str, Any], ratio: float) -> None:
     for family in ("closure", "euclidean"):
         for seed in range(8):
-            problem = random_problem(family, 6, learner, seed).changed(constraints=Constraints(**ends))
+            problem = random_problem(family, 6, learner, seed).replace(constraints=Constraints(**ends))
             losses = [oracle.journey_loss(problem, order) for order in oracle.allowed_orders(problem)]
             found = plan(problem, "algorithm1")
             assert found.guarantee.value is not None
@@ -44,9 +44,9 @@ def test_algorithm_1_keeps_its_promise(learner: Learner, ends: dict[str, Any], r
 
 def test_scores_that_differ_widely_count_in_the_over_regime() -> None:
     """The promise follows the score part where that is the worse one."""
-    problem = random_problem("euclidean", 6, Learner(1000, 100), 3).changed(travel_rate=0.0)
+    problem = random_problem("euclidean", 6, Learner(1000, 100), 3).replace(travel_rate=0.0)
     for ends in (Constraints(), Constraints(end="R5"), Constraints("R1"), Constraints("R1", "R5")):
-        steep = problem.changed(
+        steep = problem.replace(
             dissimilarity=np.array(problem.dissimilarity) ** 4, constraints=ends
         )  # fmt: skip
         found = plan(steep, "algorithm1")
@@ -58,11 +58,11 @@ def test_scores_that_differ_widely_count_in_the_over_regime() -> None:
 
 def test_nothing_is_promised_without_the_conditions() -> None:
     problem = random_problem("closure", 5, OVER, 1)
-    unequal = plan(problem.changed(samples=[50, 60, 70, 200, 90]), "algorithm1").guarantee
+    unequal = plan(problem.replace(samples=[50, 60, 70, 200, 90]), "algorithm1").guarantee
     assert (unequal.value, "unequal samples" in unequal.reason) == (None, True)
-    under = plan(problem.changed(samples=[200, 260, 270, 200, 290]), "algorithm1").guarantee
+    under = plan(problem.replace(samples=[200, 260, 270, 200, 290]), "algorithm1").guarantee
     assert under.value == 1.5
     assert plan(asymmetric(5, UNDER, 1), "nearest").guarantee.value is None
-    fixed = plan(problem.changed(learner=UNDER, constraints=Constraints("R1", "R2")), "algorithm1").guarantee
+    fixed = plan(problem.replace(learner=UNDER, constraints=Constraints("R1", "R2")), "algorithm1").guarantee
     assert "the first region fixed, the last region fixed" in fixed.reason
     assert fixed.paper is None

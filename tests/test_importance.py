@@ -102,7 +102,7 @@ def test_a_region_that_does_not_count_still_gives_data() -> None:
     found = plan(line)
     assert found.route == ("R2",)
     assert found.loss.error == pytest.approx(1.0)
-    assert plan(line.changed(importance=[1, 0, 0])).route == ("R1",)
+    assert plan(line.replace(importance=[1, 0, 0])).route == ("R1",)
     assert found.untrained == pytest.approx(9.0)
 
 
@@ -123,10 +123,10 @@ def test_no_model_is_below_the_floor(matrix: bool) -> None:
     least = float(WEIGHTS @ ((problem.vectors - middle) ** 2).sum(axis=1)) / 5
     if matrix:
         delta = ((problem.vectors[:, None] - problem.vectors[None]) ** 2).sum(axis=2)
-        problem = problem.changed(vectors=None, dissimilarity=delta)
+        problem = problem.replace(vectors=None, dissimilarity=delta)
     assert floor_of(problem) == pytest.approx(least, rel=1e-12)
     assert compare_learners(problem).floor.error == pytest.approx(least, rel=1e-12)
-    far = problem.changed(learner=Proximal(2, 10**6, 0.0, regularization=(1e-9, 1.0, 2.0, 3.0, 4.0)), travel_rate=0.0)
+    far = problem.replace(learner=Proximal(2, 10**6, 0.0, regularization=(1e-9, 1.0, 2.0, 3.0, 4.0)), travel_rate=0.0)
     found = plan(far, "nearest")  # the mean of all regions' fits, unweighted
     assert found.lower_bound is not None
     assert least * (1 - 1e-3) < found.lower_bound <= plan(far).loss.total
@@ -138,9 +138,9 @@ def test_no_model_is_below_the_floor(matrix: bool) -> None:
 def test_simulations_agree_with_the_law(learner: Learner, order: list[int]) -> None:
     visits = Visits(repeat=2) if len(order) < 5 else None
     base = problem_of(learner, visits=visits)
-    problem = base.changed(truth=base.vectors, initial_model=[0.1, 0.2, 0.3])
+    problem = base.replace(truth=base.vectors, initial_model=[0.1, 0.2, 0.3])
     assert simulate(problem, order, runs=2).expected != pytest.approx(
-        simulate(problem.changed(importance=None), order, runs=2).expected, rel=0.005
+        simulate(problem.replace(importance=None), order, runs=2).expected, rel=0.005
     )
     for sampler, runs in (("low-dimensional", 20_000), ("direct", 3000)):
         found = simulate(problem, order, runs=runs, seed=3, sampler=sampler)
@@ -151,11 +151,11 @@ def test_simulations_agree_with_the_law(learner: Learner, order: list[int]) -> N
 def test_errors_are_linear_in_the_weights(samples: list[int] | None) -> None:
     """What counts one region alone is its error; the rest are weighted means of these."""
     problem, table = problem_of(LEARNERS["proximal"], samples=samples), [0.01, 0.3, 5.0]
-    alone = [problem.changed(importance=row) for row in np.eye(5)]
+    alone = [problem.replace(importance=row) for row in np.eye(5)]
     for curve in (pooled_error, lambda one, given: error_curve(one, [3, 0, 4, 1, 2], given)):
         by_region = np.array([curve(one, table) for one in alone])
         np.testing.assert_allclose(curve(problem, table), WEIGHTS @ by_region / 5, rtol=1e-10)
-        np.testing.assert_allclose(curve(problem.changed(importance=None), table), by_region.mean(axis=0), rtol=1e-10)
+        np.testing.assert_allclose(curve(problem.replace(importance=None), table), by_region.mean(axis=0), rtol=1e-10)
 
 
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
@@ -163,17 +163,17 @@ def test_slopes_are_differences_of_losses(learner: Learner) -> None:
     base = problem_of(learner)
     assert base.vectors is not None
     delta = ((base.vectors[:, None] - base.vectors[None]) ** 2).sum(axis=2)
-    problem, order = base.changed(vectors=None, dissimilarity=delta), [2, 0, 4, 1, 3]
+    problem, order = base.replace(vectors=None, dissimilarity=delta), [2, 0, 4, 1, 3]
     counts, first = slopes(problem, order)
     total = expected_loss(problem, order).total
     for i, j in itertools.combinations(range(5), 2):
         more = delta.copy()
         more[i, j] = more[j, i] = delta[i, j] + 1
-        assert expected_loss(problem.changed(dissimilarity=more), order).total - total == pytest.approx(counts[i, j])
+        assert expected_loss(problem.replace(dissimilarity=more), order).total - total == pytest.approx(counts[i, j])
     for i in range(5):
-        other = problem.changed(initial=problem.initial + np.eye(5)[i])
+        other = problem.replace(initial=problem.initial + np.eye(5)[i])
         assert expected_loss(other, order).total - total == pytest.approx(first[i])
-    bounded = problem.changed(dissimilarity_low=delta * np.linspace(0.5, 0.9, 5) * np.linspace(0.5, 0.9, 5)[:, None])
+    bounded = problem.replace(dissimilarity_low=delta * np.linspace(0.5, 0.9, 5) * np.linspace(0.5, 0.9, 5)[:, None])
     found = evaluate(bounded, order)
     assert found.loss_at_most is not None
     assert found.loss_at_most >= total - 1e-12
@@ -200,7 +200,7 @@ def test_fewer_and_more_regions() -> None:
     with pytest.raises(InputError, match="importance: missing"):
         with_region(problem, "New", coordinates=[0, 0], vector=[1, 1, 1])
     with pytest.raises(InputError, match="importance = 2: all regions count alike"):
-        with_region(problem.changed(importance=None), "New", coordinates=[0, 0], vector=[1, 1, 1], importance=2)
+        with_region(problem.replace(importance=None), "New", coordinates=[0, 0], vector=[1, 1, 1], importance=2)
     more = with_region(problem, "New", coordinates=[0, 0], vector=[1, 1, 1], importance=2)
     assert more.importance is not None
     assert more.importance.tolist() == [*IMPORTANCE, 2.0]
@@ -227,8 +227,8 @@ def test_journeys_go_by_the_weighted_error(learner: Learner) -> None:
 def test_scores_are_not_kept_where_importance_changes() -> None:
     problem = problem_of(LEARNERS["under"])
     before = problem.scores
-    assert problem.changed(travel_rate=2.0).scores is before
-    assert problem.changed(importance=None).scores.tolist() != before.tolist()
+    assert problem.replace(travel_rate=2.0).scores is before
+    assert problem.replace(importance=None).scores.tolist() != before.tolist()
 
 
 def test_check_and_plan_say_so(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:

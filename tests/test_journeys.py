@@ -59,7 +59,7 @@ def best_rest(problem: Problem, made: list[int]) -> float:
 def test_the_rest_is_always_planned_best(kind: str, learner: Learner, ends: dict[str, Any]) -> None:
     problem = asymmetric(6, learner, 3) if kind == "asymmetric" else random_problem("uniform", 6, learner, 3)
     samples = [90, 250, 60, 150, 30, 40] if kind == "samples" else None
-    problem = problem.changed(constraints=Constraints(**ends), travel_rate=0.8, samples=samples)
+    problem = problem.replace(constraints=Constraints(**ends), travel_rate=0.8, samples=samples)
     trip = Journey(problem)
     assert trip.expected_loss == pytest.approx(best_rest(problem, []), rel=1e-12)
     made: list[int] = []
@@ -92,7 +92,7 @@ LAWS = {
 @pytest.mark.parametrize("ends", [{}, {"start": "R2", "returns": True}], ids=["free", "tour"])
 @pytest.mark.parametrize("law", LAWS)
 def test_a_journey_expects_what_the_plan_does_from_its_first_to_its_last_visit(law: str, ends: dict[str, Any]) -> None:
-    problem = random_problem("vectors", 5, UNDER, 3).changed(learner=LAWS[law], constraints=Constraints(**ends))
+    problem = random_problem("vectors", 5, UNDER, 3).replace(learner=LAWS[law], constraints=Constraints(**ends))
     totals = {order: expected_loss(problem, order).total for order in oracle.allowed_orders(problem)}
     trip = Journey(problem)
     assert trip.expected_loss == pytest.approx(plan(problem).loss.total, rel=1e-9)
@@ -111,7 +111,7 @@ def test_a_journey_expects_what_the_plan_does_from_its_first_to_its_last_visit(l
 
 def test_the_common_part_survives_what_is_measured_and_a_file(tmp_path: Path) -> None:
     """By hand, with ρ = 0.9: e_j = a_j + c, a_j <- p1·a_j + (1 - p1)·Δ[k, j], c <- ρ·c - q·a_k + ν."""
-    problem = random_problem("vectors", 5, UNDER, 3).changed(learner=LAWS["common gain kept"])
+    problem = random_problem("vectors", 5, UNDER, 3).replace(learner=LAWS["common gain kept"])
     trip = Journey(problem, file=tmp_path / "trip.json")
     errors, common = np.array(problem.initial), 0.0
     for k in range(5):
@@ -195,7 +195,7 @@ def test_wrong_measurements_change_nothing() -> None:
 
 
 def test_a_journey_goes_on_from_its_file(tmp_path: Path) -> None:
-    problem = random_problem("euclidean", 9, OVER, 4).changed(constraints=Constraints("R3", None, True))
+    problem = random_problem("euclidean", 9, OVER, 4).replace(constraints=Constraints("R3", None, True))
     whole = Journey(problem, seed=5)
     file = tmp_path / "trip.json"
     Journey(problem, seed=5, file=file)
@@ -335,7 +335,7 @@ def test_after_a_region_is_dropped_the_rest_is_planned_best(tmp_path: Path, kind
     problem = random_problem("places" if kind == "vectors" else "uniform", 6, learner, 3)
     samples = [90, 250, 60, 150, 30, 40] if kind == "samples" else None
     initial = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    problem = problem.changed(constraints=Constraints(end="R5"), samples=samples, initial=initial)
+    problem = problem.replace(constraints=Constraints(end="R5"), samples=samples, initial=initial)
     trip = Journey(problem, "exact" if learner.rule == "least-squares" else "auto", file=tmp_path / "trip.json")
     here = trip.next
     trip.visit(errors={"R1": 0.5, "R2": 0.25} if kind != "vectors" else None)
@@ -361,7 +361,7 @@ def test_after_a_region_is_dropped_the_rest_is_planned_best(tmp_path: Path, kind
 
 
 def test_what_cannot_be_dropped_is_said_and_nothing_changes() -> None:
-    problem = random_problem("uniform", 4, REAL["over"], 3).changed(constraints=Constraints("R1", "R4"))
+    problem = random_problem("uniform", 4, REAL["over"], 3).replace(constraints=Constraints("R1", "R4"))
     trip = Journey(problem)
     trip.visit()
     before = trip.to_dict()
@@ -385,7 +385,7 @@ def test_an_added_region_is_as_if_it_had_always_been_there(tmp_path: Path, kind:
     whole = random_problem("places" if kind == "vectors" else "uniform", 6, learner, 3)
     samples = [90, 250, 60, 150, 30, 40] if kind == "samples" else None
     importance = [0.0, 2.0, 1.0, 0.5, 3.0, 4.0] if kind == "importance" else None
-    whole = whole.changed(samples=samples, initial=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], importance=importance)
+    whole = whole.replace(samples=samples, initial=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], importance=importance)
     if kind == "depot":
         whole = with_depot(asymmetric_of(whole), "R2")
     last, size = whole.regions[-1], whole.size
@@ -422,7 +422,7 @@ def test_an_added_region_is_as_if_it_had_always_been_there(tmp_path: Path, kind:
 def asymmetric_of(problem: Problem) -> Problem:
     travel = np.array(problem.travel)
     travel[np.triu_indices(problem.size)] *= 1.3
-    return problem.changed(travel=travel)
+    return problem.replace(travel=travel)
 
 
 def test_what_cannot_be_added_is_said_and_nothing_changes() -> None:

@@ -42,7 +42,7 @@ from learnroute.model.result import Guarantee
 from learnroute.model.rounding import PRINTED, SAME, is_less
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.pareto import pareto_front
-from learnroute.tuning import tuned_for
+from learnroute.tuning import tune_for
 from samples import small
 
 FORGED: dict[str, Any] = {
@@ -111,7 +111,7 @@ def test_alternations_end_by_their_count(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(tuning_module, "ALTERNATIONS", 5)
     monkeypatch.setattr(tuning_module, "SWEEPS", 3)
     for kind in ("auto", "schedule"):
-        assert tuned_for(forged(kind), [0, 1], kind, Budget()).total < 0
+        assert tune_for(forged(kind), [0, 1], kind, Budget()).total < 0
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def of_size(size: int, name: str = "R{}") -> Plan:
 def test_reprs_are_short() -> None:
     few = small(samples=[90, 100, 110, 120])
     learners, curve, robust = compare_learners(few), tradeoff(few), robustness(few, 0.2, 2)
-    shown = [few, few.changed(title="t" * 1000), few.learner, compare(few, ["nearest"]), learners, learners.rows[0]]
+    shown = [few, few.replace(title="t" * 1000), few.learner, compare(few, ["nearest"]), learners, learners.rows[0]]
     for size in (3, 60, 5000):
         found = of_size(size, "a name that is a good deal longer than anyone would want to read it {}")
         assert found.problem is not None

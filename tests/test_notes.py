@@ -42,7 +42,7 @@ def test_a_travel_rate_that_decides_everything_is_told(name: str, rate: float) -
         assert len(note) <= 500
         even = re.search(r"with ([\de.+-]+), travel and the error", note)
         assert even is not None
-        suggested = problem.changed(travel_rate=float(even[1]))
+        suggested = problem.replace(travel_rate=float(even[1]))
         loss = expected_loss(suggested, found.order)
         assert loss.travel == pytest.approx(loss.dissimilarity + loss.pairs, rel=0.06)
         assert 0.01 < loss.travel / loss.total < 0.95
@@ -100,7 +100,7 @@ def test_an_untrained_model_that_counts_as_right_is_told_where_it_matters(
         assert f"{left:.1%} of it remains" in said[0]
         assert "set initial" in said[0]
         smaller = expected_loss(problem, range(4)).error
-        assert smaller < expected_loss(problem.changed(initial=[5, 5, 5, 5]), range(4)).error
+        assert smaller < expected_loss(problem.replace(initial=[5, 5, 5, 5]), range(4)).error
 
 
 def test_where_no_lambda_can_be_chosen_check_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_sets_are_enumerated_by_the_checker(shape: tuple[int, int], samples: lis
         coordinates=rng.random((11, 2)), vectors=vectors, learner=Learner(*shape, 0.1), samples=samples,
         initial=(vectors**2).sum(axis=1), visits=Visits(["R3", "R5"], ["R4"], at_most=9), travel_rate=2.0,
     )  # fmt: skip
-    for asked in (problem, problem.changed(constraints=replace(problem.constraints, returns=True))):
+    for asked in (problem, problem.replace(constraints=replace(problem.constraints, returns=True))):
         found = plan(asked)
         assert found.optimal
         assert verify(asked, found.to_dict()).verdict == "confirmed"
@@ -136,7 +136,7 @@ def test_the_curve_has_the_best_route_of_each_length() -> None:
     curve = visit_curve(problem)
     assert [row.visits for row in curve.rows] == list(range(7))
     assert curve.rows[0].error == pytest.approx(problem.initial.mean())
-    optional = problem.changed(visits=Visits())
+    optional = problem.replace(visits=Visits())
     exact = Exact(optional)
     for row in curve.rows[1:]:
         best = min(map(exact.total, itertools.permutations(range(6), row.visits)))
@@ -149,10 +149,10 @@ def test_the_curve_has_the_best_route_of_each_length() -> None:
 def test_the_curve_begins_with_the_untrained_model_and_what_must_be_visited() -> None:
     problem = small(visits=None)
     first, second, *_ = problem.regions
-    fixed = problem.changed(constraints=Constraints(start=first, end=second))
+    fixed = problem.replace(constraints=Constraints(start=first, end=second))
     for asked, fewest in (
-        (problem.changed(visits=Visits(required=[first, second])), 2), (fixed, 2),
-        (problem.changed(visits=Visits(required="all")), 6),
+        (problem.replace(visits=Visits(required=[first, second])), 2), (fixed, 2),
+        (problem.replace(visits=Visits(required="all")), 6),
     ):  # fmt: skip
         curve = visit_curve(asked)
         assert [row.visits for row in curve.rows] == [0, *range(fewest, 7)]
@@ -178,7 +178,7 @@ def test_lambda_is_chosen_with_the_visits() -> None:
         )  # fmt: skip
         found = plan(problem)
         every = [visits for many in range(1, 5) for visits in itertools.permutations(range(4), many)]
-        given = map(problem.regularized, np.logspace(-3, 4, 60).tolist())
+        given = map(problem.with_regularization, np.logspace(-3, 4, 60).tolist())
         assert found.loss.total <= 1.001 * min(expected_loss(one, visits).total for one in given for visits in every)
     one, many = (plan(small(learner=Proximal(30, 60, 0.2, regularization=kind))) for kind in ("auto", "schedule"))
     assert many.loss.total <= one.loss.total * (1 + 1e-9)
@@ -207,7 +207,7 @@ def test_what_contradicts_itself_is_refused_in_one_line() -> None:
     ]
     for visits, words in wrong:
         with pytest.raises(InputError, match=words):
-            base.changed(visits=visits())
+            base.replace(visits=visits())
     with pytest.raises(InputError, match=r"budget|rule"):
         plan(small(visits=Visits(["R1", "R6"], budget=2.0)))
     with pytest.raises(RefusedError, match="visits each region once"):

@@ -25,7 +25,7 @@ def test_cases_regrets_and_ends_against_all_orders(learner: Learner) -> None:
     assert problem.dissimilarity is not None
     high = np.array(problem.dissimilarity)
     low = high * np.array([[0.2 + 0.1 * abs(i - j) for j in range(5)] for i in range(5)])
-    found = robustness(problem.changed(dissimilarity_low=low), draws=40, seed=3)
+    found = robustness(problem.replace(dissimilarity_low=low), draws=40, seed=3)
     assert found.complete
     route = found.plan.order
     assert found.best_case == pytest.approx(at(problem, low, route), rel=1e-12)
@@ -65,11 +65,11 @@ def test_a_plan_that_hangs_on_one_number() -> None:
     assert plan(problem).route[-1] == "R1"
     low = delta.copy()
     low[1, 3] = low[3, 1] = 1.0
-    found = robustness(problem.changed(dissimilarity_low=low), draws=30)
+    found = robustness(problem.replace(dissimilarity_low=low), draws=30)
     assert [pair.regions for pair in found.pairs] == [("R2", "R4")]
     assert found.pairs[0].switch == pytest.approx(3.0)
     assert set(found.last) == {"R1", "R2"}
-    assert robustness(problem.changed(dissimilarity_low=delta), draws=3).unchanged == 1
+    assert robustness(problem.replace(dissimilarity_low=delta), draws=3).unchanged == 1
 
 
 def test_without_bounds_it_says_what_is_missing() -> None:

@@ -26,7 +26,7 @@ PROBLEMS = {
     "branching says the same": random_problem("uniform", 21, Learner(120, 100, 0.1), 1),
     "in the plane": random_problem("euclidean", 24, Learner(1000, 100, 0.1), 2),
     "one-way": asymmetric(25, Learner(120, 100, 0.1), 3),
-    "regions that count more": random_problem("uniform", 21, Learner(120, 100, 0.1), 5).changed(
+    "regions that count more": random_problem("uniform", 21, Learner(120, 100, 0.1), 5).replace(
         importance=np.arange(21) % 5
     ),
     "m far above n": random_problem("closure", 30, Learner(500, 100, 0.1), 4),

@@ -81,11 +81,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def proximal(problem: Problem, regularization: str | float) -> Problem:
-    return problem.changed(learner=Proximal(30, 25, 0.1, regularization=regularization))
+    return problem.replace(learner=Proximal(30, 25, 0.1, regularization=regularization))
 
 
 def with_fleet(problem: Problem) -> Problem:
-    return problem.changed(fleet=Fleet(vehicles=3), initial=np.ones(problem.size))
+    return problem.replace(fleet=Fleet(vehicles=3), initial=np.ones(problem.size))
 
 
 def samples_of(problem: Problem) -> dict[str, Any]:
@@ -111,8 +111,8 @@ CALLS: dict[str, Callable[[Problem, float], Any]] = {
     "robustness": lambda problem, limit: robustness(problem, 0.2, time_limit=limit),
     "journey": lambda problem, limit: Journey(problem, time_limit=limit),
     "journey-auto": lambda problem, limit: Journey(proximal(problem, "auto"), time_limit=limit),
-    "visits": lambda problem, limit: plan(problem.changed(visits=Visits()), time_limit=limit),
-    "visits-auto": lambda problem, limit: plan(proximal(problem, "auto").changed(visits=Visits()), time_limit=limit),
+    "visits": lambda problem, limit: plan(problem.replace(visits=Visits()), time_limit=limit),
+    "visits-auto": lambda problem, limit: plan(proximal(problem, "auto").replace(visits=Visits()), time_limit=limit),
     "visit-curve": lambda problem, limit: visit_curve(problem, time_limit=limit),
     "fleet": lambda problem, limit: plan(with_fleet(problem), time_limit=limit),
     "fleet-auto": lambda problem, limit: plan(with_fleet(proximal(problem, "auto")), time_limit=limit),
@@ -169,7 +169,7 @@ def test_curves_that_come_too_late_are_left_out_and_told(clock: Clock) -> None:
 def test_another_round_begins_only_where_the_longest_one_would_fit(clock: Clock) -> None:
     rounds, made = Rounds(Budget.of(clock.start(1.0))), 0
     while not rounds.late:
-        with rounds.timed():
+        with rounds.measure():
             clock.now += 0.3 if made else 0.4
         made += 1
     assert made == 2

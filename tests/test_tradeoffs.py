@@ -53,7 +53,7 @@ def test_the_whole_pareto_front_is_found(kind: str, learner: Learner, ends: dict
     for seed in range(3):
         problem = asymmetric(6, learner, seed) if kind == "asymmetric" else random_problem("uniform", 6, learner, seed)
         samples = [90, 250, 60, 150, 30, 40] if kind == "samples" else None
-        problem = problem.changed(constraints=Constraints(**ends), samples=samples)
+        problem = problem.replace(constraints=Constraints(**ends), samples=samples)
         objective = objective_of(problem)
         orders = pareto_front_orders(objective, Budget())
         assert orders is not None
@@ -72,7 +72,7 @@ def test_the_curve_says_which_rates_make_a_route_best() -> None:
             continue
         low, high = point.rates
         rate = min(2 * low + 1, (low + min(high, 1e6)) / 2)
-        best = plan(problem.changed(travel_rate=rate), "exact")
+        best = plan(problem.replace(travel_rate=rate), "exact")
         assert point.loss(rate) == pytest.approx(best.loss.total, rel=1e-9)
     ranges = [point.rates for point in found.points if point.rates]
     assert ranges[0][1] == float("inf")

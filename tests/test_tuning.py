@@ -26,7 +26,7 @@ from learnroute import (
 )
 from learnroute.solvers.contract import Budget
 from learnroute.study.families import random_problem
-from learnroute.tuning import error_curve, tuned_for
+from learnroute.tuning import error_curve, tune_for
 
 
 def asking(kind: str = "auto", m: int = 20, size: int = 6, seed: int = 0, **changes: Any) -> Problem:
@@ -47,7 +47,7 @@ def test_no_lambda_of_a_fine_grid_with_its_optimal_route_is_better(m: int) -> No
     found = plan(asked)
     assert found.learner is not None
     grid = np.logspace(-2, 3, 51)
-    best = min(plan(asked.regularized(float(one)), "exact").loss.total for one in grid)
+    best = min(plan(asked.with_regularization(float(one)), "exact").loss.total for one in grid)
     assert found.loss.total <= 1.001 * best
     assert found.chosen == "auto"
     low, high = found.regularization_range or (0, 0)
@@ -55,7 +55,7 @@ def test_no_lambda_of_a_fine_grid_with_its_optimal_route_is_better(m: int) -> No
     assert isinstance(value, float)
     assert low <= value <= high
     for one in np.geomspace(low, high, 7):
-        loss = expected_loss(asked.regularized(float(one)), found.order).total
+        loss = expected_loss(asked.with_regularization(float(one)), found.order).total
         assert loss <= 1.0101 * found.loss.total
     assert plan(asked).learner == found.learner
 
@@ -81,7 +81,7 @@ def test_a_schedule_is_at_least_as_good_as_one_lambda_and_no_single_change_helps
         for factor in (0.5, 0.9, 1.1, 2.0):
             other = list(schedule)
             other[t] *= factor
-            changed = expected_loss(asking(m=m, size=5).regularized(other), many.order).total
+            changed = expected_loss(asking(m=m, size=5).with_regularization(other), many.order).total
             assert changed >= many.loss.total * (1 - 1e-4)
 
 
@@ -93,19 +93,19 @@ def test_no_other_visits_with_their_own_lambda_are_better(seed: int) -> None:
         visits for many in (1, 2, 3) for visits in itertools.permutations(range(4), many) if 1 in visits
     ]  # fmt: skip
     for kind in ("auto", "schedule"):
-        best = min(tuned_for(asked, visits, kind, Budget()).total for visits in everyone)
-        assert plan(asked.regularized(kind)).loss.total <= 1.0001 * best
+        best = min(tune_for(asked, visits, kind, Budget()).total for visits in everyone)
+        assert plan(asked.with_regularization(kind)).loss.total <= 1.0001 * best
 
 
 def test_with_many_samples_the_schedule_is_the_running_mean() -> None:
     asked = asking("schedule", m=3, size=6, learner=Proximal(3, 10_000, 0.01, regularization="schedule"))
-    found = tuned_for(asked, range(6), "schedule", Budget())
+    found = tune_for(asked, range(6), "schedule", Budget())
     assert isinstance(found.regularization, tuple)
     assert found.regularization[1:] == pytest.approx([1, 2, 3, 4, 5], rel=0.05)
     vectors = asked.vectors
     assert vectors is not None
     floor = ((vectors - vectors.mean(axis=0)) ** 2).sum() / 6
-    assert found.total - plan(asked.changed(travel_rate=0.0)).loss.travel == pytest.approx(floor, rel=0.3)
+    assert found.total - plan(asked.replace(travel_rate=0.0)).loss.travel == pytest.approx(floor, rel=0.3)
 
 
 def test_a_curve_is_the_loss_at_each_lambda() -> None:
@@ -113,7 +113,7 @@ def test_a_curve_is_the_loss_at_each_lambda() -> None:
         asked = asking(samples=samples)
         table = [0.01, 0.3, 2.0, 50.0]
         curve = error_curve(asked, range(6), table)
-        wanted = [expected_loss(asked.regularized(one), range(6)).error for one in table]
+        wanted = [expected_loss(asked.with_regularization(one), range(6)).error for one in table]
         assert curve == pytest.approx(wanted, rel=1e-11)
 
 
@@ -122,18 +122,20 @@ def test_a_curve_is_the_loss_at_each_lambda() -> None:
 def test_a_curve_of_many_regions_is_what_the_law_gives_visit_by_visit(family: str, samples: bool) -> None:
     """Stops are taken in blocks; 150 of them are three."""
     rng = np.random.default_rng(1)
-    given = random_problem(family, 150, Learner(12, 10, 0.3), 1).regularized(1.0)
-    asked = given.changed(samples=rng.integers(5, 30, 150)) if samples else given
+    given = random_problem(family, 150, Learner(12, 10, 0.3), 1).with_regularization(1.0)
+    asked = given.replace(samples=rng.integers(5, 30, 150)) if samples else given
     order, table = rng.permutation(150), [1e-3, 0.3, 2.0, 1e4]
-    wanted = [error_over_time(asked.regularized(one), order)[-1].mean() for one in table]
+    wanted = [error_over_time(asked.with_regularization(one), order)[-1].mean() for one in table]
     assert error_curve(asked, order, table) == pytest.approx(wanted, rel=1e-12)
-    assert [expected_loss(asked.regularized(one), order).error for one in table] == pytest.approx(wanted, rel=1e-12)
+    assert [expected_loss(asked.with_regularization(one), order).error for one in table] == pytest.approx(
+        wanted, rel=1e-12
+    )
 
 
 def test_estimates_choose_lambda_where_there_are_some() -> None:
     asked = asking()
     delta = np.array([asked.dissimilarities_to(i) for i in range(6)])
-    inflated = asked.changed(vectors=None, dissimilarity=3 * delta, dissimilarity_estimate=delta,
+    inflated = asked.replace(vectors=None, dissimilarity=3 * delta, dissimilarity_estimate=delta,
                              initial=3 * asked.initial, initial_estimate=asked.initial)  # fmt: skip
     true, found, bounds = plan(asked), plan(inflated), plan(inflated.with_upper_bounds())
     assert found.learner is not None
@@ -143,7 +145,7 @@ def test_estimates_choose_lambda_where_there_are_some() -> None:
     assert bounds.learner.regularization != pytest.approx(true.learner.regularization, rel=0.1)
     low = delta.copy()
     low[0, 1] = low[1, 0] = -0.5  # by chance below 0
-    assert plan(inflated.changed(dissimilarity_estimate=low)).optimal
+    assert plan(inflated.replace(dissimilarity_estimate=low)).optimal
 
 
 def test_a_first_model_that_is_right_everywhere_is_refused() -> None:
@@ -157,7 +159,7 @@ def test_a_first_model_that_is_right_everywhere_is_refused() -> None:
 def test_a_given_route_gets_the_lambda_that_suits_it() -> None:
     asked = asking()
     found = evaluate(asked, range(6))
-    grid = [expected_loss(asked.regularized(float(one)), range(6)).total for one in np.logspace(-2, 3, 201)]
+    grid = [expected_loss(asked.with_regularization(float(one)), range(6)).total for one in np.logspace(-2, 3, 201)]
     assert found.loss.total <= min(grid) * (1 + 1e-6)
 
 
@@ -184,7 +186,7 @@ def test_plans_are_verified_and_forged_ones_are_not() -> None:
     assert not verify(asked, data | {"learner": {"rule": "proximal", "regularization": "auto"}}).holds
     assert not verify(asked, data | {"learner": {"rule": "least-squares"}}).holds
     assert not verify(asked, data | {"learner": {"rule": "proximal", "regularization": -1}}).holds
-    other = asked.regularized(1.0)
+    other = asked.with_regularization(1.0)
     assert not verify(other, found).holds
 
 
@@ -192,15 +194,15 @@ def test_plans_are_verified_and_forged_ones_are_not() -> None:
 @pytest.mark.parametrize("kind", ["one", "list", "samples", "matrix"])
 def test_honest_plans_are_confirmed_and_raised_bounds_are_not(size: int, kind: str) -> None:
     rng = np.random.default_rng(size)
-    asked = asking(size=size, seed=size).regularized(1.5)
+    asked = asking(size=size, seed=size).with_regularization(1.5)
     if kind == "list":
-        asked = asked.regularized(rng.uniform(0.1, 5, size).tolist())
+        asked = asked.with_regularization(rng.uniform(0.1, 5, size).tolist())
     elif kind == "samples":
-        asked = asked.changed(samples=rng.integers(5, 50, size))
+        asked = asked.replace(samples=rng.integers(5, 50, size))
     elif kind == "matrix":
         noise = rng.uniform(0.5, 2, (size, size))
         delta = np.array([asked.dissimilarities_to(i) for i in range(size)]) * (noise + noise.T)
-        asked = asked.changed(vectors=None, dissimilarity=delta)
+        asked = asked.replace(vectors=None, dissimilarity=delta)
     found = plan(asked, "search")
     checked = verify(asked, found)
     assert checked.holds, [check for check in checked if not check.holds]

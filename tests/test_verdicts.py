@@ -136,7 +136,7 @@ def test_cycles_with_one_score_that_counts_are_enumerated_once(monkeypatch: pyte
 
     monkeypatch.setattr(held_karp._Enumeration, "least", noted)
     for learner, seed in itertools.product((UNDER, OVER, FAR), range(8)):
-        problem = random_problem("uniform", 6, learner, seed).changed(constraints=Constraints(returns=True))
+        problem = random_problem("uniform", 6, learner, seed).replace(constraints=Constraints(returns=True))
         model = losses_of(problem).model
         cuts.clear()
         found = least_order(model, Fraction(100))
@@ -186,8 +186,8 @@ def test_losses_are_those_of_the_package() -> None:
     models = rng.normal(0, 1, (9, 3))
     for problem in (
         base,
-        base.changed(samples=rng.choice([20, 60, 150], 9), truth=models, constraints=Constraints(returns=True)),
-        random_problem("uniform", 9, UNDER, 1).changed(truth=models, travel_rate=0.3),
+        base.replace(samples=rng.choice([20, 60, 150], 9), truth=models, constraints=Constraints(returns=True)),
+        random_problem("uniform", 9, UNDER, 1).replace(truth=models, travel_rate=0.3),
     ):
         order = rng.permutation(9).tolist()
         found = evaluate(problem, order)
@@ -214,20 +214,20 @@ def variants(size: int, seed: int) -> dict[str, Problem]:
     delta = random_problem("uniform", size, learner, seed).dissimilarity
     return {
         "plain": base,
-        "start": base.changed(constraints=Constraints(start=names[1])),
-        "both ends": base.changed(constraints=Constraints(start=names[1], end=names[0])),
-        "end and back": base.changed(constraints=Constraints(end=names[0], returns=True)),
-        "back": base.changed(constraints=Constraints(returns=True)),
+        "start": base.replace(constraints=Constraints(start=names[1])),
+        "both ends": base.replace(constraints=Constraints(start=names[1], end=names[0])),
+        "end and back": base.replace(constraints=Constraints(end=names[0], returns=True)),
+        "back": base.replace(constraints=Constraints(returns=True)),
         "one-way": asymmetric(size, learner, seed),
-        "samples": base.changed(samples=rng.choice([20, 60, 1200], size)),
-        "no travel": base.changed(travel_rate=0.0),
-        "little travel": base.changed(travel_rate=1e-11),
-        "much noise": base.changed(learner=Learner(learner.features, learner.samples, 1e5)),
-        "wide": base.changed(travel=wide, dissimilarity=delta, vectors=None),
-        "huge": base.changed(travel=huge, dissimilarity=delta, vectors=None),
-        "tiny": base.changed(travel=base.travel * 1e-90, vectors=np.asarray(base.vectors) * 1e-45),
+        "samples": base.replace(samples=rng.choice([20, 60, 1200], size)),
+        "no travel": base.replace(travel_rate=0.0),
+        "little travel": base.replace(travel_rate=1e-11),
+        "much noise": base.replace(learner=Learner(learner.features, learner.samples, 1e5)),
+        "wide": base.replace(travel=wide, dissimilarity=delta, vectors=None),
+        "huge": base.replace(travel=huge, dissimilarity=delta, vectors=None),
+        "tiny": base.replace(travel=base.travel * 1e-90, vectors=np.asarray(base.vectors) * 1e-45),
         "places": random_problem("places", size, learner, seed),
-        "all alike": base.changed(travel=np.ones((size, size)) - np.eye(size), vectors=np.zeros((size, 2))),
+        "all alike": base.replace(travel=np.ones((size, size)) - np.eye(size), vectors=np.zeros((size, 2))),
     }
 
 

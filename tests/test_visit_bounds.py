@@ -156,7 +156,7 @@ def test_a_bound_for_another_budget_or_other_required_regions_is_refuted() -> No
     data = plan(tight, "search").to_dict()
     assert data["certificate"]["budget_multiplier"] > 0
     for visits in (Visits(["R1", "R2"], budget=40.0), Visits(["R1"], budget=16.0)):
-        other = tight.changed(visits=visits)
+        other = tight.replace(visits=visits)
         assert verify(other, data).verdict == "refuted"
 
 

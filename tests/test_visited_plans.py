@@ -55,7 +55,7 @@ def with_ends(kind: str) -> Problem:
     problem = five()
     if kind == "depot":
         return with_depot(problem, [8.55, 47.35])
-    return problem.changed(constraints=problem.constraints.from_dict({"return": True})) if kind == "back" else problem
+    return problem.replace(constraints=problem.constraints.from_dict({"return": True})) if kind == "back" else problem
 
 
 @pytest.fixture(params=["open", "back", "depot"])
@@ -145,7 +145,7 @@ def test_tours_visit_each_node_once(tmp_path: Path) -> None:
 def test_streets_lead_to_a_region_and_to_it_again(tmp_path: Path) -> None:
     folder = Path(__file__).parents[1] / "examples" / "old-town"
     problem = read_problem(folder)
-    problem = problem.changed(visits=Visits(repeat=2), initial=np.ones(problem.size))
+    problem = problem.replace(visits=Visits(repeat=2), initial=np.ones(problem.size))
     found: Plan = evaluate(problem, [0, 0, 2])
     draw_plan(found, problem)
     for suffix in (".csv", ".yaml"):

@@ -13,7 +13,7 @@ import pytest
 from learnroute import InputError, objective_of, plan
 from learnroute.cli import main
 from learnroute.model.objective import Weighted
-from learnroute.solvers.construction.insertion import completed
+from learnroute.solvers.construction.insertion import complete
 from learnroute.solvers.params import IteratedLocalSearchParams, SolverParams
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, small
@@ -41,8 +41,8 @@ def test_missing_regions_go_where_they_cost_least_travel() -> None:
     for gone in range(9):
         kept = order[order != gone]
         travels = [objective.legs(np.insert(kept, place, gone)).sum() for place in range(9)]
-        assert objective.legs(completed(objective, kept)).sum() == pytest.approx(min(travels), rel=1e-12)
-    assert sorted(completed(objective, order[:0]).tolist()) == list(range(9))
+        assert objective.legs(complete(objective, kept)).sum() == pytest.approx(min(travels), rel=1e-12)
+    assert sorted(complete(objective, order[:0]).tolist()) == list(range(9))
     found = plan(problem, initial=[int(stop) for stop in order[1:]])
     assert sorted(found.order) == list(range(9))
 
@@ -83,8 +83,8 @@ def test_the_command_reads_the_route_of_a_plan(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize("method", ["auto", "exact", "search"])
 @pytest.mark.parametrize("size", [7, 30])
 def test_travel_breaks_ties_where_it_is_worth_nothing(method: str, size: int) -> None:
-    problem = random_problem("euclidean", size, UNDER, 2).changed(travel_rate=0.0)
-    ways = objective_of(problem.changed(travel_rate=1.0))
+    problem = random_problem("euclidean", size, UNDER, 2).replace(travel_rate=0.0)
+    ways = objective_of(problem.replace(travel_rate=1.0))
     found = plan(problem, method)
     last = int(np.argmin(problem.scores))
     assert found.order[-1] == last
@@ -93,6 +93,6 @@ def test_travel_breaks_ties_where_it_is_worth_nothing(method: str, size: int) ->
     if size == 7:
         least = min(alone(order) for order in itertools.permutations(range(7)) if order[-1] == last)
         assert ways.legs(found.order).sum() == pytest.approx(least, rel=1e-12)
-    shortest = plan(problem.changed(travel_rate=1e6), "search")
+    shortest = plan(problem.replace(travel_rate=1e6), "search")
     if shortest.order[-1] == last:
         assert ways.legs(found.order).sum() <= ways.legs(shortest.order).sum() * (1 + 1e-9)

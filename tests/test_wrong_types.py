@@ -201,7 +201,7 @@ METHODS: dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]] = {
     "Plan.plot": lambda: (plan(problem()).plot, {"ax": None, "path": "picture.svg", "problem": problem()}),
     "Plan.save": lambda: (plan(problem()).save, {"path": "out.json", "problem": problem()}),
     "Problem.from_dict": lambda: (learnroute.Problem.from_dict, {"data": {}}),
-    "Problem.changed": lambda: (problem().changed, {"learner": problem().learner}),
+    "Problem.changed": lambda: (problem().replace, {"learner": problem().learner}),
     "Problem.dissimilarities_to": lambda: (problem().dissimilarities_to, {"region": 1}),
     "Estimate.to_problem": lambda: (
         learnroute.learning.estimate({name: batch() for name in "ABC"}, draws=100).to_problem,
@@ -272,7 +272,7 @@ def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) 
             lambda: learnroute.learning.follow(["A", "B"], {"A": batch() * 2, "B": batch() * 2}, RouteRegressor),
             "is a class; give an instance, RouteRegressor()",
         ),
-        (lambda: problem().changed(travle=[]), "travle: unknown field; did you mean travel?"),
+        (lambda: problem().replace(travle=[]), "travle: unknown field; did you mean travel?"),
         (lambda: with_params(search=3), "search = 3: expected an IteratedLocalSearchParams"),
         (
             lambda: with_params(proof=ProofParams(both_regions=1.5)),  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from networks import Perceptron
 from report import rank_correlation
 
 from learnroute.learning import ProximalRegressor, calibrate, follow, transfer
-from learnroute.learning.following import seeded
+from learnroute.learning.following import reseed
 
 
 def rotated_digits(seeds: int = 2, routes: int = 60) -> None:
@@ -25,7 +25,7 @@ def rotated_digits(seeds: int = 2, routes: int = 60) -> None:
         size = len(data)
         moved = transfer(data, Perceptron(), 4, "zero-one", seed)
         orders = [rng.permutation(size).tolist() for _ in range(routes)]
-        followed = [follow(order, data, seeded(Perceptron(), 1000 + k), "zero-one") for k, order in enumerate(orders)]
+        followed = [follow(order, data, reseed(Perceptron(), 1000 + k), "zero-one") for k, order in enumerate(orders)]
         final = np.array([one.errors[-1].mean() for one in followed])
         apart, scores = moved.errors, moved.errors.mean(axis=1)
         steps = np.array([[apart[i, j] for i, j in pairwise(o)] for o in orders])

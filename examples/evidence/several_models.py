@@ -69,7 +69,7 @@ def one_seed(regions: dict[str, tuple[Any, Any]], most: int, columns: list[int] 
     for law, problem in ((ESTIMATES, asked), (DISTANCES, euclidean(asked))):
         rows = {}
         for name, fleet in FLEETS.items():
-            made = plan(problem.changed(fleet=fleet), "search", seed)
+            made = plan(problem.replace(fleet=fleet), "search", seed)
             final = follow(made, judged, repeats=REPEATS, seed=seed).final
             rows[name] = {"expected": final.expected, "measured": final.measured}
         results[law] = rows
@@ -84,7 +84,7 @@ def euclidean(problem: Problem) -> Problem:
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
     values, axes = np.linalg.eigh(-(centred + centred.T) / 4)
     points = axes * np.sqrt(np.maximum(values, 0.0))
-    return problem.changed(
+    return problem.replace(
         vectors=points[:-1], initial=((points[:-1] - points[-1]) ** 2).sum(axis=1), dissimilarity=None,
         dissimilarity_low=None, dissimilarity_estimate=None, initial_estimate=None,
     )  # fmt: skip

@@ -26,7 +26,7 @@ from learnroute.learning.adapters import as_learner
 from learnroute.learning.affine_maps import Draws, LinearTrainings, is_linear
 from learnroute.learning.calibration import FORMS, Calibration
 from learnroute.learning.data import resample_region
-from learnroute.learning.following import regions_of, seeded
+from learnroute.learning.following import regions_of, reseed
 from learnroute.learning.measures import measure_of
 from learnroute.solvers.rehearsal import Rehearsed
 
@@ -47,7 +47,7 @@ def one_seed(setting: Setting, seed: int) -> dict[str, Any]:
         sample = (
             {name: resample_region(region, rng) for name, region in planning.items()} if setting.resample else planning
         )
-        learner = seeded(setting.learner, 1000 + k)
+        learner = reseed(setting.learner, 1000 + k)
         pilots.append(follow(rng.permutation(size).tolist(), sample, learner, setting.error))
     cost = time.perf_counter() - started
     laws: dict[str, Calibration] = {}
@@ -137,7 +137,7 @@ class _Judge:
         return float(np.mean([self._trained(order, regions, run) for regions in self.draws]))
 
     def _trained(self, order: list[int], regions: Any, run: int) -> float:
-        learner = seeded(self.setting.learner, 5000 + 100 * self.seed + run % self.setting.runs)
+        learner = reseed(self.setting.learner, 5000 + 100 * self.seed + run % self.setting.runs)
         model = as_learner(learner, self.classes)
         for k in order:
             model.partial_fit(*regions[k].train)

@@ -182,7 +182,7 @@ def proximal_row(
     batches: Sequence[dict[str, RegionData]], planned: Sequence[float], route: Sequence[str] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Choose λ by the closed form from the estimates alone, with the route or for a given one; train and test."""
-    asked = problem.regularized(kind)
+    asked = problem.with_regularization(kind)
     made = plan(asked) if route is None else evaluate(asked, route)
     assert made.learner is not None
     strengths = made.learner.regularization
@@ -204,7 +204,7 @@ def proximal_row(
 
 def predicted_error(learner: Any, problem: Problem, found: Estimate, order: Sequence[int]) -> float:
     """Return the error that the closed form expects with unbiased estimates, and each region's noise."""
-    return expected_loss(problem.changed(learner=learner), order).error + float(np.mean(found.noise**2))
+    return expected_loss(problem.replace(learner=learner), order).error + float(np.mean(found.noise**2))
 
 
 def along_random_orders(
@@ -212,7 +212,7 @@ def along_random_orders(
     batches: Sequence[dict[str, RegionData]],
 ) -> dict[str, Any]:  # fmt: skip
     """Train the proximal learner, its λ as planned, along the random orders; compare with what was predicted."""
-    learner = problem.learner.regularized(row["regularization"])
+    learner = problem.learner.with_regularization(row["regularization"])
     measured = [
         float(np.mean([final_error(order, batch, ProximalRegressor(row["regularization"])) for batch in batches]))
         for order in orders

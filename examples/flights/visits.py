@@ -33,7 +33,7 @@ def main() -> None:
     data = fewer_tests(found.held_out())
     batches = [draw(data, samples, seed) for seed in range(asked.seeds)]
     noise = float(np.mean(found.noise**2))
-    curve = visit_curve(problem.regularized("schedule"))
+    curve = visit_curve(problem.with_regularization("schedule"))
     if asked.plot is not None:
         curve.save(asked.plot)
     print(curve.summary, end="\n\n")

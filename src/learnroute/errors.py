@@ -52,7 +52,7 @@ class InputError(ValueError):
     ) -> None:  # fmt: skip
         at = field or ""
         if value is not _NOT_GIVEN:
-            at += f" = {shown(value)}"
+            at += f" = {show(value)}"
         if found:
             at += f" {found}"
         self.field = field
@@ -91,7 +91,7 @@ class RefusedError(InputError):
     """A method cannot work on this problem; the message says why and what to use instead."""
 
 
-def shown(value: object) -> str:
+def show(value: object) -> str:
     """Show a value in a message, cut to a readable length."""
     try:
         text = repr(value)
@@ -106,14 +106,14 @@ def printable(text: str, longest: int | None = LONGEST_MESSAGE) -> str:
     White space becomes a space and other control characters (a terminal's escape codes, say) their escape sequences;
     of more than `longest` characters the middle is left out, so that beginning and remedy stay.
     """
-    line = "".join(c if c.isprintable() else " " if c.isspace() else _escaped(c) for c in text)
+    line = "".join(c if c.isprintable() else " " if c.isspace() else _escape(c) for c in text)
     if longest is None or len(line) <= longest:
         return line
     half = (longest - 3) // 2
     return f"{line[:half]} … {line[-half:]}"
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
@@ -128,10 +128,10 @@ def did_you_mean(name: object, known: Iterable[Any], otherwise: str = "known are
             close = [one for one in alike if given in one]
         if len(close) == 1:
             return f"did you mean {alike[close[0]]}?"
-    return f"{otherwise} {listed(names)}"
+    return f"{otherwise} {list_names(names)}"
 
 
-def listed(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """List names, of many the first few."""
     return ", ".join(names) or "none" if len(names) <= MOST_LISTED + 4 else f"{', '.join(names[:MOST_LISTED])}, …"
 

@@ -227,14 +227,14 @@ def compare_fleets(
             notes.append(f"{budget.end} after {_count(k, 'row')} of {len(fleets)}")
             break
         try:
-            rows.append(FleetRow.of(plan_within(problem.changed(fleet=fleet), METHODS["auto"], seed, part), fleet))
+            rows.append(FleetRow.of(plan_within(problem.replace(fleet=fleet), METHODS["auto"], seed, part), fleet))
         except (InputError, RefusedError) as error:
             said = f"{_count(fleet.size, 'vehicle' if fleet.vehicles > 1 else 'model')}, {fleet.serve}: {error}"
             if k + 1 == len(fleets) and not rows:
                 raise
             notes.append(said)
         budget.progress("fleets", (k + 1) / len(fleets))
-    rows += _federated(problem, rounds, budget)
+    rows += _federated_rows(problem, rounds, budget)
     return FleetTable(tuple(rows), problem.dissimilarity_kind, tuple(notes), problem=problem)
 
 
@@ -268,7 +268,7 @@ def _merges(problem: Problem) -> bool:
     return problem.transfer is None and getattr(problem.learner, "common_retention", None) is None
 
 
-def _federated(problem: Problem, rounds: int, budget: Budget) -> list[FleetRow]:
+def _federated_rows(problem: Problem, rounds: int, budget: Budget) -> list[FleetRow]:
     """Return rows of federated averaging, of one round and of `rounds`: all regions train, and models are averaged."""
     if not _merges(problem) or problem.size > MOST_CLIENTS or not problem.initial_errors.any():
         return []
@@ -280,10 +280,10 @@ def _federated_row(problem: Problem, rounds: int, budget: Budget) -> FleetRow:
     if problem.learner.undecided:
         check_first_model(problem)
         chosen, _ = least_of(
-            lambda table: np.array([federated_error(problem.regularized(one), rounds) for one in table]), GRID,
+            lambda table: np.array([federated_error(problem.with_regularization(one), rounds) for one in table]), GRID,
             Rounds(budget),
         )  # fmt: skip
-        problem = problem.regularized(chosen)
+        problem = problem.with_regularization(chosen)
     error = federated_error(problem, rounds)
     return FleetRow(0, problem.size, FEDERATED, error, 0.0, 0.0, error, rounds=rounds, regularization=chosen)
 

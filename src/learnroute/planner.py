@@ -26,16 +26,16 @@ from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY, margin
 from learnroute.model.validation import IntArray, as_count
 from learnroute.model.visit_objective import VisitObjective
-from learnroute.solvers.construction.insertion import completed
+from learnroute.solvers.construction.insertion import complete
 from learnroute.solvers.contract import Answer, Budget, Progress, Solver
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.fleets.bounds import NO_FLEET_BOUND, fleet_bound
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, SolverParams, check_params
-from learnroute.solvers.registry import METHODS, Method, method_named
+from learnroute.solvers.registry import METHODS, Method, method_by_name
 from learnroute.solvers.visits.bounds import NO_BOUND, visits_bound
 from learnroute.solvers.visits.exact import prover
-from learnroute.tuning import Key, Tuned, objective_for_method, route_finder, solve_visits, tune, tuned_for
+from learnroute.tuning import Key, Tuned, objective_for_method, route_finder, solve_visits, tune, tune_for
 
 TIED = 1e-17  # of the value: less than this cannot be told from nothing
 CHECKING = 5e-10  # seconds that the check of the triangle inequality takes, times T³ ...
@@ -94,7 +94,7 @@ def plan(
     check_type("problem", problem, Problem)
     check_type("params", params, SolverParams)
     check_params(params)
-    chosen = method_named(method)
+    chosen = method_by_name(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if as_count("threads", threads, least=1, meaning="the number of threads") > 1:
         params = params._replace(search=params.search._replace(threads=threads, rounds_at_once=threads))
@@ -118,9 +118,9 @@ def plan_within(
     solve = method.solve if initial is None else _warm(problem, objective, method, initial)
     answer = solve(objective_for_method(problem, objective, method), np.random.default_rng(seed), budget, params)
     if problem.travel_rate == 0 and method.warm:
-        answer = replace(answer, order=_shortest_of_tied(problem, objective, answer.order, budget, params))
+        answer = replace(answer, order=_shorten_ties(problem, objective, answer.order, budget, params))
     certificate = answer.certificate or bound or lower_bound(objective, answer.order, budget, params)
-    return assessed(problem, answer, certificate, method.name, seed, time.monotonic() - started, whole)
+    return assess(problem, answer, certificate, method.name, seed, time.monotonic() - started, whole)
 
 
 def _plan_visits(
@@ -157,7 +157,7 @@ def _assess_fleet(
     certificate = None if answer.optimal else fleet_bound(objective)
     if certificate is None and not answer.optimal:
         answer = replace(answer, notes=(*answer.notes, NO_FLEET_BOUND))
-    return assessed(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
+    return assess(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
 
 
 def _assess_visits(
@@ -168,7 +168,7 @@ def _assess_visits(
     certificate = None if answer.optimal else visits_bound(objective, answer.order, budget, params)
     if certificate is None and not answer.optimal:
         answer = replace(answer, notes=(*answer.notes, NO_BOUND))
-    return assessed(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
+    return assess(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
 
 
 def _less_the_check(problem: Problem, budget: Budget) -> Budget:
@@ -186,14 +186,14 @@ def _plan_with_learner(
     """Choose the regularisation together with the route, then plan the route once more for it."""
     started = time.monotonic()
     found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE), method.warm)
-    decided = problem.regularized(found.regularization)
+    decided = problem.with_regularization(found.regularization)
     if initial is None and not budget.has(found.seconds):
         used = "search" if method.warm else method.name
         made = _assess_given(decided, found.order, used, method.name, seed, started, budget, params)
-        return _as_chosen(made, problem, found)
+        return _choice_note(made, problem, found)
     if decided.fleet_rules is not None or decided.rules is not None:
         again = _plan_visits if decided.fleet_rules is None else _plan_fleet
-        return _as_chosen(again(decided, method, seed, budget, params, initial or found.order), problem, found)
+        return _choice_note(again(decided, method, seed, budget, params, initial or found.order), problem, found)
     objective = objective_of(decided)
     final = method.solve if initial is None else _warm(decided, objective, method, initial)
     answer = final(objective_for_method(decided, objective, method), np.random.default_rng(seed), budget, params)
@@ -202,11 +202,11 @@ def _plan_with_learner(
         if objective(tuned) < objective(answer.order):
             answer = replace(answer, order=tuned, optimal=False)
     certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
-    made = assessed(decided, answer, certificate, method.name, seed, time.monotonic() - started, budget)
-    return _as_chosen(made, problem, found)
+    made = assess(decided, answer, certificate, method.name, seed, time.monotonic() - started, budget)
+    return _choice_note(made, problem, found)
 
 
-def _as_chosen(made: Plan, problem: Problem, found: Tuned) -> Plan:
+def _choice_note(made: Plan, problem: Problem, found: Tuned) -> Plan:
     """Say how a regularisation was chosen."""
     return replace(
         made,
@@ -221,7 +221,7 @@ def decide_learner(problem: Problem, seed: int, budget: Budget) -> Problem:
     if not problem.learner.undecided:
         return problem
     found = tune(problem, route_finder(problem, METHODS["search"], seed, budget), budget)
-    return problem.regularized(found.regularization)
+    return problem.with_regularization(found.regularization)
 
 
 def _warm(problem: Problem, objective: Objective, method: Method, initial: Sequence[str | int]) -> Solver:
@@ -235,16 +235,16 @@ def _warm(problem: Problem, objective: Objective, method: Method, initial: Seque
             wrong = "is given twice" if 0 <= stop < problem.size else "does not exist"
             raise InputError(f"region {stop} {wrong}; name each region at most once", field="initial", value=stop)
     started = problem.from_depot(np.array(stops, dtype=np.int64))
-    return partial(method.solve, initial=completed(objective, started))
+    return partial(method.solve, initial=complete(objective, started))
 
 
-def _shortest_of_tied(
+def _shorten_ties(
     problem: Problem, objective: Objective, order: IntArray, budget: Budget, params: SolverParams
 ) -> IntArray:
     """Where travel is worth nothing, shorten the part of a route whose scores do not count."""
     counted = np.flatnonzero(objective.weights_of(order) * objective.scores.max() > TIED * abs(objective(order)))
     many = int(counted[0]) + 1 if len(counted) else objective.size
-    ways = objective_of(problem.changed(travel_rate=1.0))
+    ways = objective_of(problem.replace(travel_rate=1.0))
     part = order[:many]
     ends = replace(problem.ends, last=int(part[-1])) if many == objective.size else Ends(int(part[0]), int(part[-1]))
     if many < 4:
@@ -252,7 +252,7 @@ def _shortest_of_tied(
     number = np.zeros(objective.size, dtype=np.int64)
     number[part] = np.arange(many)
     nothing = np.zeros(many)
-    alone = Weighted(ways.travel.of(part), nothing, nothing, 0.0, ends.renumbered(number))
+    alone = Weighted(ways.travel.of(part), nothing, nothing, 0.0, ends.renumber(number))
     rng, start = np.random.default_rng(0), np.arange(many)
     found = iterated_local_search(alone, rng, budget.sparing(), initial=start, params=params)
     shorter = np.concatenate([part[found], order[many:]])
@@ -310,9 +310,9 @@ def evaluate_within(
         visits = tuple(order.tolist())
     if problem.learner.undecided:
         kind = str(problem.learner.training["regularization"])
-        found = tuned_for(problem, visits, kind, budget.part(TUNING_SHARE))
-        decided = problem.regularized(found.regularization)
-        return _as_chosen(evaluate_within(decided, route, budget, models), problem, found)
+        found = tune_for(problem, visits, kind, budget.part(TUNING_SHARE))
+        decided = problem.with_regularization(found.regularization)
+        return _choice_note(evaluate_within(decided, route, budget, models), problem, found)
     return _assess_given(problem, visits, GIVEN, GIVEN, 0, started, budget)
 
 
@@ -330,10 +330,10 @@ def _assess_given(
         return _assess_visits(problem, visit_objective_of(problem), answer, requested, seed, started, budget, params)
     answer = Answer(problem.from_depot(order), method, complete=False)
     certificate = lower_bound(objective_of(problem), answer.order, budget, params)
-    return assessed(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
+    return assess(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
 
 
-def assessed(
+def assess(
     problem: Problem, answer: Answer, certificate: Certificate | None, requested: str, seed: int, seconds: float,
     budget: Budget,
 ) -> Plan:  # fmt: skip

@@ -211,7 +211,7 @@ def robustness(
         if not part.has(longest):
             break
         began = time.monotonic()
-        drawn = _with(problem, _between(low, high, rng))
+        drawn = _with(problem, _draw_between(low, high, rng))
         best = plan_within(drawn, METHODS["auto"], seed, part.part(PLAN_SHARE))
         own = expected_loss(drawn, planned.order)
         better = is_less(best.loss.total, own.total, PRINTED, own.magnitude)
@@ -264,7 +264,7 @@ def dissimilarity_bounds(problem: Problem, within: float | None) -> tuple[FloatA
 
 
 def _with(problem: Problem, delta: FloatArray) -> Problem:
-    return problem.changed(dissimilarity=delta, vectors=None, dissimilarity_low=None)
+    return problem.replace(dissimilarity=delta, vectors=None, dissimilarity_low=None)
 
 
 def _spread(counts: FloatArray, low: FloatArray, high: FloatArray, sign: float) -> float:
@@ -272,7 +272,7 @@ def _spread(counts: FloatArray, low: FloatArray, high: FloatArray, sign: float) 
     return math.fsum(np.triu(np.maximum(sign * counts, 0.0) * (high - low), 1).sum(axis=1))
 
 
-def _between(low: FloatArray, high: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _draw_between(low: FloatArray, high: FloatArray, rng: np.random.Generator) -> FloatArray:
     share = np.triu(rng.random(low.shape), 1)
     return low + (share + share.T) * (high - low)
 

@@ -126,7 +126,7 @@ class Tradeoff(ResultMixin):
         allowed = [point for point in self.points if not is_less(budget, point.travel_cost, PRINTED)]
         if not allowed:
             raise InputError(
-                f"no route is that short; the shortest one travels {self.points[0].travel_cost:.6g}{self._as_found()}",
+                f"no route is that short; the shortest one travels {self.points[0].travel_cost:.6g}{self._limits()}",
                 field="budget",
                 found=f"= {budget:g}",
             )
@@ -139,12 +139,12 @@ class Tradeoff(ResultMixin):
             if not is_less(ceiling, point.error, PRINTED):
                 return point
         raise InputError(
-            f"no route has an error that small; the least error is {self.points[-1].error:.6g}{self._as_found()}",
+            f"no route has an error that small; the least error is {self.points[-1].error:.6g}{self._limits()}",
             field="ceiling",
             found=f"= {ceiling:g}",
         )
 
-    def _as_found(self) -> str:
+    def _limits(self) -> str:
         return "" if self.complete else " (of the routes found)"
 
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
@@ -244,7 +244,7 @@ def tradeoff(
     complete = orders is not None
     marks = routes.mark() if problem.rules is None else {}
     if orders is None:
-        found, complete = _searched(routes, points)
+        found, complete = _search(routes, points)
         orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
     choices = [routes.add(order) for order in orders]
     travel, errors = np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices])
@@ -285,23 +285,23 @@ class _Routes:
             if self.late:
                 break
             part, rng = self.budget.part(MARK_SHARE).sparing(), np.random.default_rng(self.seed)
-            with self.rounds.timed():
+            with self.rounds.measure():
                 seen = objective_for_method(self.problem, objective, METHODS[name])
                 found[name] = self.add(METHODS[name].solve(seen, rng, part, DEFAULTS).order)
         return found
 
     def plan(self, problem: Problem, left: int) -> tuple[Choice, bool]:
         """Plan for another rate or end, with so many plans left; return the route, and whether it is proved best."""
-        with self.rounds.timed():
+        with self.rounds.measure():
             made = plan_within(problem, METHODS["auto"], self.seed, self.budget.part(1 / max(2, left)).sparing())
             return self.add(made.order), made.optimal
 
 
 def _at_rate(problem: Problem, rate: float) -> Problem:
-    return problem if rate == problem.travel_rate else problem.changed(travel_rate=rate)
+    return problem if rate == problem.travel_rate else problem.replace(travel_rate=rate)
 
 
-def _searched(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
+def _search(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
     """Return routes found at some rates, and whether they are sure to hold the whole Pareto front."""
     problem = routes.problem
     if max(problem.size, problem.most_visits) <= MOST_VISITS and problem.rules is not None:
@@ -316,7 +316,7 @@ def _searched(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
         if routes.late or planned + k >= points:
             return curve, False
         constraints = replace(problem.constraints, end=problem.regions[end])
-        asked = _at_rate(problem.changed(constraints=constraints), 1.0)
+        asked = _at_rate(problem.replace(constraints=constraints), 1.0)
         found, optimal = routes.plan(asked, points - planned - k)
         proved = proved and optimal
         curve.append(found)
@@ -333,7 +333,7 @@ def _within_budgets(routes: _Routes) -> tuple[list[Choice], bool]:
     assert visits is not None
     rate, budget, curve = _even_rate(problem) / EXTREME**2, visits.budget, list[Choice]()  # travel breaks ties alone
     while len(curve) < MOST_POINTS and not routes.late:
-        asked = problem.changed(visits=replace(visits, budget=budget), travel_rate=rate)
+        asked = problem.replace(visits=replace(visits, budget=budget), travel_rate=rate)
         try:
             found, optimal = routes.plan(asked, MOST_POINTS)
         except InputError:  # no route travels less

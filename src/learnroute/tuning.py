@@ -113,7 +113,7 @@ def solve_visits(
 def objective_for_method(problem: Problem, objective: Objective, method: Method) -> Objective:
     """Return the objective as a method is to see it: travel of no worth still has a shortest route."""
     if method.by_travel and problem.travel_rate == 0:
-        return objective_of(problem.changed(travel_rate=1.0))
+        return objective_of(problem.replace(travel_rate=1.0))
     return objective
 
 
@@ -139,10 +139,10 @@ def check_first_model(problem: Problem) -> None:
         )
 
 
-def tuned_for(problem: Problem, order: Sequence[int] | FleetRoutes, kind: str, budget: Budget) -> Tuned:
+def tune_for(problem: Problem, order: Sequence[int] | FleetRoutes, kind: str, budget: Budget) -> Tuned:
     """Return the λ (or the schedule) that suits a given route best."""
     stops = order if isinstance(order, FleetRoutes) else np.asarray(order, dtype=np.int64)
-    return tune(problem.regularized(kind), lambda _: stops, budget)
+    return tune(problem.with_regularization(kind), lambda _: stops, budget)
 
 
 def error_curve(
@@ -150,7 +150,7 @@ def error_curve(
 ) -> FloatArray:
     """Return the expected final error of a route (per region) for each of many λ."""
     if isinstance(order, FleetRoutes):
-        objectives = (fleet_objective_of(problem.regularized(one)) for one in regularizations)
+        objectives = (fleet_objective_of(problem.with_regularization(one)) for one in regularizations)
         return np.array([math.fsum(one.parts(order).terms()) / problem.size for one in objectives])
     stops = np.asarray(order, dtype=np.int64)
     table = np.fromiter(regularizations, dtype=np.float64)
@@ -193,16 +193,16 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget, any_route: boo
     for k, one in enumerate(planned):
         if rounds.late:
             break
-        with rounds.timed():
-            _add(pool, problem, solve(problem.regularized(one)), curves)
+        with rounds.measure():
+            _add(pool, problem, solve(problem.with_regularization(one)), curves)
         budget.progress("regularisation", (k + 1) / len(planned))
     for order in sorted(pool, key=lambda order: pool[order][1])[:3]:
         at = order
         for _ in range(ALTERNATIONS):
             if rounds.late:
                 break
-            with rounds.timed():
-                better = _add(pool, problem, solve(problem.regularized(pool[at][0])), curves)
+            with rounds.measure():
+                better = _add(pool, problem, solve(problem.with_regularization(pool[at][0])), curves)
             if not is_less(pool[better][1], pool[at][1], SETTLED):
                 break
             at = better
@@ -228,7 +228,7 @@ def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, round
     for refined in range(4):
         if refined and rounds.late:
             break
-        with rounds.timed():
+        with rounds.measure():
             errors = curve(table)
         best = int(np.argmin(errors))
         low, high = table[max(0, best - 1)], table[min(len(table) - 1, best + 1)]
@@ -239,7 +239,7 @@ def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, round
 
 def _travel(problem: Problem, order: Sequence[int] | IntArray | FleetRoutes) -> float:
     if isinstance(order, FleetRoutes):
-        known = problem.regularized(1.0) if problem.learner.undecided else problem
+        known = problem.with_regularization(1.0) if problem.learner.undecided else problem
         return problem.travel_rate * fleet_objective_of(known).paid_travel(order) / problem.size
     return problem.travel_rate * travel_cost(problem, np.asarray(order)) / problem.size
 
@@ -275,14 +275,14 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, 
     for at, start in starts:
         if budget.exhausted:
             break
-        schedule = _descended(problem, at, start, budget)
+        schedule = _descend(problem, at, start, budget)
         total = _total(problem, at, schedule)
         for _ in range(ALTERNATIONS):
             if rounds.late:
                 break
-            with rounds.timed():
-                other = solve(problem.regularized(schedule.tolist()))
-                changed = _descended(problem, other, schedule, budget)
+            with rounds.measure():
+                other = solve(problem.with_regularization(schedule.tolist()))
+                changed = _descend(problem, other, schedule, budget)
                 better = _total(problem, other, changed)
             if not is_less(better, total, SETTLED):
                 break
@@ -309,7 +309,7 @@ def _best_schedules(
                 break
             near = np.abs(np.log(FINE) - np.log(start[: orders.shape[1], None])).argmin(axis=1)
             chosen = np.tile(near, (len(orders), 1))
-            totals = travel + _descended_together(problem, orders, chosen, steps, budget)
+            totals = travel + _descend_together(problem, orders, chosen, steps, budget)
             best = np.argsort(totals, kind="stable")[:REFINED].tolist()
             found += [(float(totals[k]), orders[k], FINE[chosen[k, positions]]) for k in best]
     return [(order, schedule) for _, order, schedule in sorted(found, key=lambda one: one[0])[:REFINED]]
@@ -339,7 +339,7 @@ def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatA
     """
     if problem.fleet_rules is not None:
         return
-    objective = visit_objective_of(problem.regularized(1.0))
+    objective = visit_objective_of(problem.with_regularization(1.0))
     rules = objective.rules
     if sequences(rules.repeats[rules.allowed], rules.at_most) > SEQUENCES:
         return
@@ -356,7 +356,7 @@ def _first_models(problem: Problem, count: int) -> ModelErrors:
     return ModelErrors(np.tile(problem.initial_errors, (count, 1)), np.zeros(count))
 
 
-def _descended_together(
+def _descend_together(
     problem: Problem, orders: IntArray, chosen: IntArray, steps: FloatArray, budget: Budget
 ) -> FloatArray:
     """Do for many routes at once, one per row, what `_swept` does for one; return their errors.
@@ -407,7 +407,7 @@ def _total(problem: Problem, order: IntArray, schedule: FloatArray) -> float:
     return float(_error(problem, order, schedule)) + _travel(problem, order)
 
 
-def _descended(problem: Problem, order: IntArray, start: FloatArray, budget: Budget) -> FloatArray:
+def _descend(problem: Problem, order: IntArray, start: FloatArray, budget: Budget) -> FloatArray:
     """Return a schedule for a route that no other λ at a single position improves, unless the time ends first."""
     schedule = np.array(start)
     for table in (FINE, None):  # first all λ of a table, then those near each
@@ -415,14 +415,14 @@ def _descended(problem: Problem, order: IntArray, start: FloatArray, budget: Bud
         for _ in range(SWEEPS):
             if budget.exhausted:
                 break
-            error = _swept(problem, order, schedule, table, budget)
+            error = _sweep(problem, order, schedule, table, budget)
             if not is_less(error, before, SETTLED):
                 break
             before = error
     return schedule
 
 
-def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: FloatArray | None, budget: Budget) -> float:
+def _sweep(problem: Problem, order: IntArray, schedule: FloatArray, table: FloatArray | None, budget: Budget) -> float:
     """Choose λ anew, position by position; return the error that was reached. `table` None: only λ near each.
 
     The weighted mean of the final errors is linear in p₁, q and ν of each visit, with these slopes in the errors after.

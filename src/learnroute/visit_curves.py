@@ -216,7 +216,7 @@ def visit_curve(
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
     asked = problem.visits or Visits()
-    optional = problem.changed(visits=asked)
+    optional = problem.replace(visits=asked)
     most = optional.most_visits
     fewest = most if optional.rules is None else max(1, int(optional.rules.required.sum()))
     rows: list[VisitRow] = []
@@ -229,10 +229,10 @@ def visit_curve(
         if rows and (rounds.late or budget.exhausted):
             notes.append(f"{budget.end} after rows of up to {_visits(numbers[k - 1])}")
             break
-        one = problem.changed(visits=replace(asked, at_least=many, at_most=many))
+        one = problem.replace(visits=replace(asked, at_least=many, at_most=many))
         part = budget.sparing().part(1 / (len(numbers) - k))
         try:
-            with rounds.timed():
+            with rounds.measure():
                 found = plan_within(one, METHODS["auto"], seed, part, initial=initial)
         except (InputError, RefusedError):
             if not rows:

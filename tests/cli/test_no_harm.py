@@ -46,7 +46,7 @@ def test_files_of_another_problem_are_not_replaced(tmp_path: Path) -> None:
 
 
 def test_a_visit_that_cannot_be_planned_for_is_not_half_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = random_problem("euclidean", 6, OVER, 1).changed(constraints=Constraints(returns=True))
+    problem = random_problem("euclidean", 6, OVER, 1).replace(constraints=Constraints(returns=True))
     trip = Journey(problem, "algorithm1")
     while trip.next is not None:  # the way on is not symmetric: planned by another method
         trip.visit()
@@ -113,8 +113,8 @@ def test_plans_close_to_the_best_pass_their_own_check() -> None:
 def test_travel_of_no_worth_still_has_a_shortest_route() -> None:
     problem = read_problem(WAREHOUSE)
     shortest = plan(problem, "travel").travel_cost
-    assert plan(problem.changed(travel_rate=0), "travel").travel_cost == pytest.approx(shortest, rel=1e-12)
-    many = random_problem("closure", 22, Learner(130, 100, 0.1), 3).changed(travel_rate=0)
+    assert plan(problem.replace(travel_rate=0), "travel").travel_cost == pytest.approx(shortest, rel=1e-12)
+    many = random_problem("closure", 22, Learner(130, 100, 0.1), 3).replace(travel_rate=0)
     assert plan(many).optimal
 
 

@@ -8,7 +8,7 @@ from learnroute.cli import common
 def test_lines_estimate_the_time_left(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr("learnroute.cli.common.time.monotonic", lambda: now[0])
-    with common.progress_shown() as progress:
+    with common.show_progress() as progress:
         progress("sweep", 0.5)  # found in the store: says nothing about the pace
         for share in (0.6, 0.7):
             now[0] += 10

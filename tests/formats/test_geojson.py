@@ -77,7 +77,7 @@ def test_problems_round_trip_to_the_last_bit(tmp_path: Path, problem: Problem) -
 def test_a_plan_is_its_stops_and_one_line(tmp_path: Path) -> None:
     problem = problems()[0]
     for returns in (False, True):
-        asked = problem.changed(constraints=Constraints(returns=returns))
+        asked = problem.replace(constraints=Constraints(returns=returns))
         found = plan(asked, "nearest")
         write_plan(found, tmp_path / "r.geojson", asked)
         collection = geojson.loads((tmp_path / "r.geojson").read_text())

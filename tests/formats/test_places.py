@@ -51,8 +51,8 @@ def test_problems_round_trip_to_the_last_bit(tmp_path: Path, geographic: bool) -
     base = small(travel=None, dissimilarity=None, vectors=VECTORS, coordinates=GLOBE, geographic=geographic)
     for k, problem in enumerate((
         base,
-        base.changed(samples=[90, 105, 110, 95], title="With, comma", constraints=Constraints("A", None, True)),
-        base.changed(importance=[0, 1, 0.5, 3]),
+        base.replace(samples=[90, 105, 110, 95], title="With, comma", constraints=Constraints("A", None, True)),
+        base.replace(importance=[0, 1, 0.5, 3]),
     )):  # fmt: skip
         (tmp_path / str(k)).mkdir()
         write_problem(problem, tmp_path / str(k) / "places.csv")
@@ -64,7 +64,7 @@ def test_what_a_table_of_places_cannot_hold_is_refused(tmp_path: Path) -> None:
     for problem, message in (
         (small(), "travel: a table of places cannot hold it"),
         (small(travel=None, coordinates=GLOBE), "dissimilarity: a table of places cannot hold it"),
-        (whole.changed(truth=VECTORS), "truth: a table of places cannot hold it"),
+        (whole.replace(truth=VECTORS), "truth: a table of places cannot hold it"),
     ):
         with pytest.raises(InputError, match=message):
             write_problem(problem, tmp_path / "p.csv")

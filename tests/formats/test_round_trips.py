@@ -89,5 +89,5 @@ def test_what_is_written_is_read(suffix: str, problem: Problem) -> None:
             return
         again = read_problem(path)
         if suffix in (".tsp", ".atsp"):  # distances are written as a matrix
-            problem = problem.changed(travel=problem.travel)
+            problem = problem.replace(travel=problem.travel)
         assert problem_to_dict(again) == problem_to_dict(problem)

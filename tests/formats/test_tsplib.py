@@ -95,10 +95,10 @@ def test_every_form_of_an_explicit_matrix(tmp_path: Path, form: str) -> None:
 def test_problems_round_trip_to_the_last_bit(tmp_path: Path) -> None:
     problems = [small(), random_problem("euclidean", 7, OVER, 1), small(samples=[90, 105, 110, 95], travel_rate=0.5)]
     for problem in problems:
-        named = problem.changed(title="Some name")
+        named = problem.replace(title="Some name")
         write_problem(named, tmp_path / "p.tsp")
         assert problem_to_dict(read_problem(tmp_path / "p.tsp")) == problem_to_dict(named)
-    skewed = asymmetric(6, OVER, 1).changed(title="skewed")
+    skewed = asymmetric(6, OVER, 1).replace(title="skewed")
     write_problem(skewed, tmp_path / "q.atsp")
     assert problem_to_dict(read_problem(tmp_path / "q.atsp")) == problem_to_dict(skewed)
     with pytest.raises(InputError, match=r"travel differs by direction; end the name in \.atsp"):

@@ -64,7 +64,7 @@ def own_plan() -> Plan:
     """One vehicle, two models; the untrained one serves some region, and E is skipped."""
     first = (TRUTH**2).sum(axis=1)
     first[4] = 0.0
-    asked = problem_of(Fleet(models=2), visits=OPTIONAL).changed(initial=first)
+    asked = problem_of(Fleet(models=2), visits=OPTIONAL).replace(initial=first)
     return evaluate(asked, ["D", "A", "B", "C"], models=[1, 0, 1, 0])
 
 
@@ -99,7 +99,7 @@ def test_each_region_is_served_by_the_model_that_the_plan_says() -> None:
     models: dict[int | None, Any] = {
         number: trained_along(data, way, ProximalRegressor(0.4)) for number, way in enumerate(("AC", "DB"))
     }
-    models[None] = ProximalRegressor(0.4).untrained(M)
+    models[None] = ProximalRegressor(0.4).without_training(M)
     followed = follow(found, data)
     expected = [errors_of(models[served[name]], data, name)[0] for name in followed.tested]
     np.testing.assert_allclose([one.measured for one in followed.final_by_region], expected, rtol=1e-12)
@@ -151,7 +151,7 @@ def test_other_linear_learners_are_averaged_and_others_refused() -> None:
 
 
 def test_any_learner_serves_its_own_regions() -> None:
-    far = problem_of(Fleet(2, serve="own")).changed(initial=[100.0] * len(NAMES))
+    far = problem_of(Fleet(2, serve="own")).replace(initial=[100.0] * len(NAMES))
     plain = evaluate(far, [["D", "A"], ["B", "C", "E"]])
     assert plain.served_by is not None
     assert None not in plain.served_by.values()

@@ -108,7 +108,7 @@ def test_regions_are_served_as_planned_though_the_truth_is_otherwise() -> None:
 def test_true_models_are_drawn_with_the_first_one_in_the_under_regime() -> None:
     """A model that stays untrained serves: its distance to the regions matters there, too."""
     asked = problem_of(UNDER, Fleet(2, serve="own"), TWICE)
-    unknown = asked.changed(truth=None, initial_model=None)
+    unknown = asked.replace(truth=None, initial_model=None)
     made = evaluate(unknown, [[0, 1], []])
     found = simulate(unknown, made, runs=2000)
     assert found.truth.origin == "drawn"
@@ -139,6 +139,6 @@ def test_one_list_of_regions_is_refused_for_a_fleet() -> None:
 
 
 def test_a_plan_of_one_vehicle_is_simulated_as_its_order() -> None:
-    asked = problem_of(PROXIMAL, Fleet(2)).changed(fleet=None)
+    asked = problem_of(PROXIMAL, Fleet(2)).replace(fleet=None)
     made = plan(asked)
     np.testing.assert_array_equal(simulate(asked, made, 200).errors, simulate(asked, made.order, 200).errors)

@@ -37,7 +37,7 @@ def test_random_orders_beside_a_plan() -> None:
     assert min(everything) <= effect.least <= effect.mean <= effect.most <= max(everything) + 1e-12
     assert effect.matters
     assert ("order", effect.text) in found.sheet().lines
-    same = problem.changed(vectors=np.zeros((5, 3)))
+    same = problem.replace(vectors=np.zeros((5, 3)))
     level = expected_order_effect(same, range(5))
     assert level is not None
     assert not level.matters

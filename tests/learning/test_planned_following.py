@@ -73,7 +73,7 @@ def problem_of(truth: FloatArray, **changes: Any) -> Problem:
         np.ones((4, 4)) - np.eye(4), Learner(M, 20, SIGMA), vectors=truth, initial=(truth**2).sum(axis=1),
         regions=NAMES,
     )  # fmt: skip
-    return asked.changed(**changes)
+    return asked.replace(**changes)
 
 
 LEARNERS: list[tuple[dict[str, Any], Callable[[], Any]]] = [
@@ -177,10 +177,10 @@ def test_expected_errors_are_those_of_the_recursion(members: dict[str, Any], sam
     asked = problem_of(truth, learner=Learner(features, 20, SIGMA, **members), samples=samples)
     delta = ((truth[:, None] - truth[None]) ** 2).sum(axis=2)
     order = [2, 0, 3, 1]
-    for one in (asked, asked.changed(vectors=None, dissimilarity=delta)):
+    for one in (asked, asked.replace(vectors=None, dissimilarity=delta)):
         np.testing.assert_allclose(final_errors(one, order), error_over_time(one, order)[-1][order], rtol=1e-10)
     assert np.mean(final_errors(asked, order)) == pytest.approx(evaluate(asked, order).loss.error)
-    inflated = asked.changed(vectors=None, dissimilarity=3 * delta, dissimilarity_estimate=delta,
+    inflated = asked.replace(vectors=None, dissimilarity=3 * delta, dissimilarity_estimate=delta,
                              initial=3 * asked.initial, initial_estimate=asked.initial)  # fmt: skip
     np.testing.assert_allclose(final_errors(inflated, order), final_errors(asked, order), rtol=1e-10)
 

@@ -230,7 +230,7 @@ def test_leading_axes_hold_all_that_matters(shape: Shape) -> None:
         bands = [band / n for band in part.gram()]
         start = part.after(2 * x.diagonal[0] + 5.0, 2 * x.above[0]) / n
         if isinstance(rule, Proximal):
-            found = krylov._solved(bands[0] + rule.fixed_regularization[0], bands[1], bands[2], start)
+            found = krylov._solve(bands[0] + rule.fixed_regularization[0], bands[1], bands[2], start)
         else:
             found = krylov._by_steps(bands, start, rule)
             np.testing.assert_allclose(krylov._by_eigenvalues(bands, start, rule), found, atol=1e-9)
@@ -246,6 +246,6 @@ def test_banded_systems_are_solved(runs: int, size: int) -> None:
     matrix = roots @ roots.mT + 0.1 * np.eye(size)
     right = rng.standard_normal((size, runs))
     bands = [np.array([np.diagonal(one, offset) for one in matrix]).T for offset in (0, 1, 2)]
-    found = krylov._solved(bands[0], bands[1], bands[2], right)
+    found = krylov._solve(bands[0], bands[1], bands[2], right)
     expected = np.linalg.solve(matrix, right.T[:, :, None])[:, :, 0].T
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)

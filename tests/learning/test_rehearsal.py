@@ -125,14 +125,14 @@ def test_the_search_finds_the_best_of_all_sequences(optional: bool) -> None:
 
 
 def test_the_problem_says_that_lambda_is_to_be_chosen() -> None:
-    found = rehearse(regions(), problem=PROBLEM.regularized("auto"), draws=4)
+    found = rehearse(regions(), problem=PROBLEM.with_regularization("auto"), draws=4)
     assert found.chosen == "auto"
     assert found.problem is not None
     assert not found.problem.learner.undecided
 
 
 def test_constraints_hold() -> None:
-    found = rehearse(regions(), problem=PROBLEM.changed(constraints=Constraints("D", "B")), draws=4)
+    found = rehearse(regions(), problem=PROBLEM.replace(constraints=Constraints("D", "B")), draws=4)
     assert (found.route[0], found.route[-1]) == ("D", "B")
     assert all((tie.route[0], tie.route[-1]) == ("D", "B") for tie in found.ties)
 

@@ -107,7 +107,7 @@ def test_models_serve_as_averaged_or_chosen_learners_do(learner: Any, routes: Fl
     data = regions()
     several: dict[str, Any] = {"vehicles": 2} if len(routes.routes) > 1 else {"models": 2}
     draws = Draws(list(data.values()), 3, 1, visits=2)
-    first = copy.deepcopy(learner).untrained(3)
+    first = copy.deepcopy(learner).without_training(3)
     for serve in ("merged", "own"):
         found, _ = prices(data, learner, draws, visits=Visits(repeat=2), fleet=Fleet(**several, serve=serve))
         service = found.service(routes)
@@ -242,7 +242,7 @@ def test_the_error_is_measured_in_other_draws_with_the_service_of_the_search() -
     assert found.fleet is not None
     served = found.fleet.served_by
     assert served is not None
-    first = copy.deepcopy(learner).untrained(3)
+    first = copy.deepcopy(learner).without_training(3)
     draws, errors = Draws(list(data.values()), 5, 3, 5, 2), []
     for draw in range(5):
         dealt = draws.deal(draw)

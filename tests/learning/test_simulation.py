@@ -165,7 +165,7 @@ def test_unequal_samples_both_samplers_and_the_closed_form_agree(
     features: int, samples: list[int], noise: float
 ) -> None:
     base = problem_of(features, features + 2, 4, noise, seed=5)
-    problem = base.changed(samples=samples)
+    problem = base.replace(samples=samples)
     assert problem.truth is not None
     assert problem.initial_model is not None
     rng = np.random.default_rng(4)

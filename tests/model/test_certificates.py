@@ -28,7 +28,7 @@ def plan_of(kind: str) -> Plan:
     if kind == "ng-routes":
         return plan(random_problem("vectors", 30, Learner(1000, 100, 0.1), 4), "exact")
     if kind == "visit-routes":
-        return plan(random_problem("vectors", 9, UNDER, 1).changed(visits=Visits("all", budget=1e6)), "search")
+        return plan(random_problem("vectors", 9, UNDER, 1).replace(visits=Visits("all", budget=1e6)), "search")
     return plan(random_problem("vectors", 80, Learner(80, 100, 0.1), 3), "exact")
 
 

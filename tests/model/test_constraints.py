@@ -25,7 +25,7 @@ REALS = {"under": Learner(80, 100, 0.4), "over": Learner(120, 100, 0.4)}
 def constrained(samples: Any, learner: Learner, **constraints: Any) -> Problem:
     base = random_problem("uniform", 5, learner, seed=3)
     shape = Learner(120, 100, 0.4) if samples else learner
-    return base.changed(
+    return base.replace(
         learner=shape, samples=samples, constraints=Constraints(**constraints), travel_rate=0.7,
         initial=np.arange(1.0, 6.0), travel=np.array(base.travel) * (1 + np.tri(5)),
     )  # fmt: skip
@@ -56,7 +56,7 @@ def test_the_objective_is_the_loss_for_all_orders(samples: Any, learner: Learner
 
 def test_ranks_put_regions_in_the_order_that_forgets_least() -> None:
     for samples in (SAMPLES["over"], SAMPLES["mixed"]):
-        objective = objective_of(constrained(samples, UNDER).changed(travel_rate=0.0))
+        objective = objective_of(constrained(samples, UNDER).replace(travel_rate=0.0))
         best = min(itertools.permutations(range(5)), key=objective)
         assert objective(np.argsort(-objective.ranks, kind="stable")) == pytest.approx(objective(best), rel=1e-12)
 
@@ -71,7 +71,7 @@ def test_both_units_say_the_same() -> None:
     assert other.travel == pytest.approx(found.travel_cost, rel=1e-12)
     assert other.total * 0.7 / 5 == pytest.approx(found.loss.total, rel=1e-12)
     assert found.closed
-    free = evaluate(problem.changed(travel_rate=0), [2, 0, 1, 4, 3])
+    free = evaluate(problem.replace(travel_rate=0), [2, 0, 1, 4, 3])
     assert free.loss.travel == 0
     assert free.to_dict()["loss_in_travel_units"] is None
 

@@ -34,7 +34,7 @@ def robot(**changes: Any) -> dict[str, Any]:
 
 
 def small(**changes: Any) -> Problem:
-    return random_problem("uniform", 4, Learner(80, 100, 0.1), 1).changed(**changes)
+    return random_problem("uniform", 4, Learner(80, 100, 0.1), 1).replace(**changes)
 
 
 def entry(member: str, i: int, j: int, value: Any) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def test_other_labels_are_refused(changes: Any, message: str) -> None:
 
 def test_changes_are_aligned() -> None:
     problem = small()
-    assert np.array_equal(problem.changed(travel=frame(problem.travel)).travel, problem.travel)
+    assert np.array_equal(problem.replace(travel=frame(problem.travel)).travel, problem.travel)
 
 
 def test_other_functions_that_take_matrices_align_them() -> None:

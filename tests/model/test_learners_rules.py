@@ -71,7 +71,7 @@ def test_every_order_is_priced_by_the_recursion(name: str, samples: list[int] | 
 def test_a_matrix_of_dissimilarities_gives_what_its_vectors_give() -> None:
     asked = problem(RULES["proximal"])
     matrix = np.array([asked.dissimilarities_to(i) for i in range(5)])
-    other = asked.changed(vectors=None, dissimilarity=matrix)
+    other = asked.replace(vectors=None, dissimilarity=matrix)
     for order in itertools.permutations(range(5)):
         assert expected_loss(other, order).pairs == pytest.approx(expected_loss(asked, order).pairs, rel=1e-12)
 
@@ -98,11 +98,11 @@ def test_with_all_the_regularisation_there_is_the_first_model_stays() -> None:
 def test_no_order_is_below_a_relaxation(name: str, samples: list[int] | None, start: bool, matrix: bool) -> None:
     asked = problem(RULES[name], samples=samples)
     if not start:
-        asked = asked.changed(initial=None)
+        asked = asked.replace(initial=None)
     if matrix:  # not squared distances of any points
         noise = np.random.default_rng(1).uniform(0.5, 2, (5, 5))
         delta = np.array([asked.dissimilarities_to(i) for i in range(5)]) * (noise + noise.T)
-        asked = asked.changed(vectors=None, dissimilarity=delta)
+        asked = asked.replace(vectors=None, dissimilarity=delta)
     objective = objective_of(asked)
     assert isinstance(objective, Paired)
     for relaxed in (objective.pairs.rearrangement, objective.pairs.floor):
@@ -112,7 +112,7 @@ def test_no_order_is_below_a_relaxation(name: str, samples: list[int] | None, st
     orders = list(itertools.permutations(range(5)))
     for ratio in (0.0, 0.3, 2.0):
         if objective.pairs.same_samples and objective.pairs.convex:
-            scores, weights, constant, _ = objective.pairs._relaxed(ratio)
+            scores, weights, constant, _ = objective.pairs._relax(ratio)
             for order in orders:
                 assert weights @ scores[list(order)] + constant <= objective(order) - sum(objective.legs(order)) + 1e-9
     assert all(objective.relaxation(order) <= objective(order) + 1e-9 for order in orders)
@@ -133,7 +133,7 @@ def test_the_floor_is_the_error_of_the_mean_model_and_nearly_reached() -> None:
 def test_the_largest_loss_takes_each_dissimilarity_at_its_worse_bound() -> None:
     asked = problem({"rule": "proximal", "regularization": 3.0}, size=4)
     high = np.array([asked.dissimilarities_to(i) for i in range(4)])
-    asked = asked.changed(vectors=None, truth=None, initial_model=None, dissimilarity=high, dissimilarity_low=high / 3)
+    asked = asked.replace(vectors=None, truth=None, initial_model=None, dissimilarity=high, dissimilarity_low=high / 3)
     pairs = list(itertools.combinations(range(4), 2))
     for order in ((0, 1, 2, 3), (3, 1, 0, 2)):
         worst = -math.inf
@@ -143,14 +143,14 @@ def test_the_largest_loss_takes_each_dissimilarity_at_its_worse_bound() -> None:
                 if low:
                     delta[i, j] = delta[j, i] = high[i, j] / 3
             initial[list(lowered[len(pairs) :])] = 0.0
-            one = asked.changed(dissimilarity=delta, dissimilarity_low=None, initial=initial)
+            one = asked.replace(dissimilarity=delta, dissimilarity_low=None, initial=initial)
             worst = max(worst, expected_loss(one, order).total)
         assert largest_loss(asked, order) == pytest.approx(worst, rel=1e-9)
     made = plan(asked)
     assert made.loss_at_most == pytest.approx(largest_loss(asked, made.order))
     assert any("no upper bound" in note for note in made.notes)
-    assert largest_loss(asked.changed(dissimilarity_low=None), range(4)) is None
-    assert evaluate(asked.changed(learner=Learner(12, 30)), range(4)).loss_at_most is not None
+    assert largest_loss(asked.replace(dissimilarity_low=None), range(4)) is None
+    assert evaluate(asked.replace(learner=Learner(12, 30)), range(4)).loss_at_most is not None
 
 
 def test_any_number_of_features_and_samples_will_do() -> None:

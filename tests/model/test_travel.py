@@ -73,7 +73,7 @@ def test_legs_are_the_ways_of_an_order_and_the_way_back(kind: str) -> None:
 def test_some_stops_in_another_order_and_ways_that_cost_more(kind: str) -> None:
     travel, costs = travel_of(kind)
     some = [5, 2, 4]
-    fewer, dearer = travel.of(some), travel.scaled(2.5)
+    fewer, dearer = travel.of(some), travel.scale_by(2.5)
     assert type(fewer) is type(dearer) is type(travel)
     assert fewer.matrix == near([[costs[i][j] for j in some] for i in some])
     assert dearer.matrix == near([[2.5 * cost for cost in row] for row in costs])

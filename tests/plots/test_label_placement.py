@@ -30,7 +30,7 @@ def waypoints(size: int) -> Problem:
 
 
 def there_and_back() -> Problem:
-    return read_problem(EXAMPLES / "city-survey.json").changed(constraints=Constraints(returns=True))
+    return read_problem(EXAMPLES / "city-survey.json").replace(constraints=Constraints(returns=True))
 
 
 PROBLEMS: dict[str, Callable[[], Problem]] = {

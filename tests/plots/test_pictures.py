@@ -70,11 +70,11 @@ def test_pictures_of_all_sizes_and_of_nothing_at_all(size: int, tmp_path: Path) 
 
 
 def test_a_comparison_says_of_what() -> None:
-    problem = small().changed(title="Harbour")
+    problem = small().replace(title="Harbour")
     found = compare(problem, ["nearest", "baseline"])
     assert draw_comparison(found, problem).get_suptitle().startswith("Harbour: 2 methods compared")
     assert draw_comparison(found, problem, title="Mine").get_suptitle().startswith("Mine: 2 methods")
-    assert draw_comparison(found, problem.changed(title="")).get_suptitle().startswith("4 regions: ")
+    assert draw_comparison(found, problem.replace(title="")).get_suptitle().startswith("4 regions: ")
 
 
 def test_same_plan_same_picture(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ TAKEN_OFF = {
 def test_bars_add_up_to_the_total_and_the_learner_is_named(
     learner: Learner, taken_off: set[str] | None, said: str
 ) -> None:
-    problem = small(UNDER).changed(learner=learner, initial=[30.0, 0.0, 40.0, 20.0])
+    problem = small(UNDER).replace(learner=learner, initial=[30.0, 0.0, 40.0, 20.0])
     found = plan(problem)
     if taken_off is not None:
         assert {segment.name for segment in segments_of([found.loss]) if segment.height < 0} == taken_off
@@ -190,7 +190,7 @@ def test_bars_add_up_to_the_total_and_the_learner_is_named(
 
 
 def test_the_lambda_that_was_chosen_is_named() -> None:
-    problem = small(UNDER).changed(learner=replace(PROXIMAL, regularization="auto"), initial=[30.0, 10.0, 40.0, 20.0])
+    problem = small(UNDER).replace(learner=replace(PROXIMAL, regularization="auto"), initial=[30.0, 10.0, 40.0, 20.0])
     found = plan(problem)
     assert found.learner is not None
     wanted = f"proximal, λ = {found.learner.fixed_regularization[0]:.4g}"

@@ -57,7 +57,7 @@ def test_ends_at_the_optimum_and_is_confirmed(family: str, features: int) -> Non
             continue
         assert branching_applies(objective, ProofParams())
         least = objective(held_karp(objective, RNG(0), Budget()).order)
-        tree = tree_of(objective, objective.repaired(RNG(seed).permutation(objective.size)))
+        tree = tree_of(objective, objective.repair(RNG(seed).permutation(objective.size)))
         assert tree.proved
         assert objective.ends.allows(tree.incumbent.order)
         assert objective(tree.incumbent.order) == pytest.approx(least, rel=1e-10)

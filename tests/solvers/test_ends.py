@@ -80,7 +80,7 @@ def test_optimum_and_bounds_of_every_kind(shares: str, ends: str, closed: bool) 
         again = least_order(model_of(objective), Fraction(least)).order
         assert objective.ends.allows(again)
         assert objective(again) == pytest.approx(least, rel=1e-12)
-        start = objective.repaired(RNG(1).permutation(size))
+        start = objective.repair(RNG(1).permutation(size))
         assert objective.ends.allows(start)
         proof = NgRouteProof(Incumbent(objective, start), RNG(0), Budget(), DEFAULTS)
         proof.run()
@@ -138,7 +138,7 @@ def beam(objective: Linear, kept: int = 300) -> IntArray:
                     longer[key] = (cost, (v, *stops))
         partial = sorted(longer.values())[:kept]
     least = min((stops for _, stops in partial if np.isfinite(objective.begin[stops[0]])), key=objective)
-    return objective.repaired(np.array(least))
+    return objective.repair(np.array(least))
 
 
 def proved(objective: Linear) -> NgRouteProof:
@@ -212,7 +212,7 @@ def test_orders_are_brought_within_their_ends() -> None:
         objective = Weighted(
             TravelMatrix(rng.uniform(1, 2, (5, 5))), np.array([3.0, 1, 2, 5, 4]), np.eye(5)[4], 0.0, Ends(**ends)
         )
-        return [int(v) for v in objective.repaired(order)]
+        return [int(v) for v in objective.repair(order)]
 
     assert asked() == [4, 2, 0, 3, 1]
     assert asked(first=0) == [0, 4, 2, 3, 1]

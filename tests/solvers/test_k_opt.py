@@ -114,7 +114,7 @@ def test_merging_takes_what_is_better_in_either_order(kind: str) -> None:
         search = running(objective, RNG(seed).permutation(60))
         search.descend(Budget())
         orders.append(search.order())
-    child = search.merged(orders[0], orders[1], Budget())
+    child = search.merge(orders[0], orders[1], Budget())
     assert sorted(child.tolist()) == list(range(60))
     assert objective(child) <= objective(orders[0]) + 1e-9
     arcs = {frozenset(edge) for order in orders for edge in itertools.pairwise(order.tolist())}

@@ -136,7 +136,7 @@ def test_its_value_is_that_of_a_one_tree_at_its_dual_values() -> None:
         costs, lp, status = lp_of(25, seed)
         found = lp.solve(costs, status, np.inf, Budget())
         assert found.duals is not None
-        reduced, back = lp.reduced(costs, found.duals.combs)
+        reduced, back = lp.reduced_costs(costs, found.duals.combs)
         total = minimum_one_tree(reduced, status, found.duals.multipliers).total
         assert total + back == pytest.approx(found.value, rel=1e-9)
         objective = linear_of(random_problem("euclidean", 25, UNDER, seed))

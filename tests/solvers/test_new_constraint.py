@@ -62,7 +62,7 @@ def test_everyone_respects_it(rate: float, seed: int) -> None:
     objective = drawn(rate, seed)
     allowed = [np.array(order) for order in permutations(range(7)) if objective.ends.allows(order)]
     least = min(map(objective, allowed))
-    start = objective.repaired(np.arange(7))
+    start = objective.repair(np.arange(7))
     assert objective.ends.allows(start)
     assert objective(exact(objective, RNG(0), Budget()).order) == pytest.approx(least, rel=1e-12)
     found = iterated_local_search(objective, RNG(0), Budget(), 200)

@@ -78,7 +78,7 @@ def test_exact_finds_the_best_of_all_orders(seed: int) -> None:
 def test_long_gradient_steps_are_enumerated(seed: int) -> None:
     asked = drawn(seed, 5)
     learner = Gradient(12, 15, 0.5, steps=2 * seed + 1, rate=0.2)
-    asked = asked.changed(learner=learner, samples=None)
+    asked = asked.replace(learner=learner, samples=None)
     best = min(expected_loss(asked, o).total for o in itertools.permutations(range(5)) if asked.ends.allows(o))
     found = plan(asked, "exact")
     assert found.optimal
@@ -97,7 +97,7 @@ def test_labels_that_are_too_many_prove_nothing() -> None:
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "exact"])
 def test_every_method_prices_its_route_by_the_true_loss(method: str) -> None:
-    asked = drawn(4, 6).changed(constraints=None)
+    asked = drawn(4, 6).replace(constraints=None)
     best = plan(asked, "exact").loss.total
     found = plan(asked, method)
     assert found.loss.total >= best * (1 - 1e-12)
@@ -177,7 +177,7 @@ def test_what_does_not_reach_the_end_is_left_out_of_prices() -> None:
 
 
 def test_the_same_seed_gives_the_same_route_and_search_is_near_the_optimum() -> None:
-    asked = drawn(2, 14).changed(samples=None, learner=Proximal(12, 15, 0.5, regularization=1.0))
+    asked = drawn(2, 14).replace(samples=None, learner=Proximal(12, 15, 0.5, regularization=1.0))
     once, again = (plan(asked, "search", seed=3) for _ in range(2))
     assert once.order == again.order
     best = plan(asked, "exact")

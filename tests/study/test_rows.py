@@ -16,7 +16,7 @@ from learnroute.cli import run
 from learnroute.study.cells import COLUMNS, solve_cell
 from learnroute.study.experiment import Experiment
 from learnroute.study.rows import read_rows, write_rows
-from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store, opened
+from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store, open_store
 from learnroute.study.summary import Running, Statistics, condition, grouped_ratios
 from learnroute.study.sweeps import sweep
 from waiting import GUARD
@@ -69,7 +69,7 @@ def fill(folder: Path, replicates: int) -> Path:
     """A store with many cells, made without solving them."""
     experiment = Experiment(("uniform",), (3,), (80,), replicates=replicates)
     values = solve_cell(experiment, 0)
-    with opened(folder, experiment, resume=False) as store:
+    with open_store(folder, experiment, resume=False) as store:
         for first in range(0, replicates, 500):
             store.add((number, values) for number in range(first, first + 500))
     return folder

@@ -27,7 +27,7 @@ from learnroute.study.cells import COLUMNS, Row, solve_cell
 from learnroute.study.engines import engine
 from learnroute.study.experiment import Experiment, streams
 from learnroute.study.families import random_problem
-from learnroute.study.store import LOG_FILE, Store, opened
+from learnroute.study.store import LOG_FILE, Store, open_store
 from learnroute.study.sweeps import Work, sweep
 from waiting import wait_for
 
@@ -102,7 +102,7 @@ def test_the_order_of_solving_does_not_show(tmp_path: Path) -> None:
     straight = rows_of(SMALL, tmp_path / "a", workers=1)
     numbers = list(range(SMALL.size))
     random.Random(1).shuffle(numbers)
-    with opened(tmp_path / "b", SMALL, resume=False) as store:
+    with open_store(tmp_path / "b", SMALL, resume=False) as store:
         for number in numbers:
             store.add([(number, solve_cell(SMALL, number))])
     assert list(Store(tmp_path / "b").rows()) == straight
@@ -110,7 +110,7 @@ def test_the_order_of_solving_does_not_show(tmp_path: Path) -> None:
 
 def test_small_and_large_problems_mix_so_that_the_pace_tells_the_time_left(tmp_path: Path) -> None:
     experiment = Experiment(families=("uniform",), regions=(4, 8, 16, 100), features=(80, 120), replicates=50)
-    with opened(tmp_path / "s", experiment, False) as store:
+    with open_store(tmp_path / "s", experiment, False) as store:
         order = list(store.pending())
         assert order == list(store.pending())
     assert sorted(order) == list(range(experiment.size))
@@ -158,7 +158,7 @@ def test_stores_are_guarded(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"contains another experiment, with families = \[\"uniform\", \"vectors\"\]"):
         sweep(other, tmp_path / "a", resume=True, workers=1)
     with (
-        opened(tmp_path / "a", SMALL, resume=True),
+        open_store(tmp_path / "a", SMALL, resume=True),
         pytest.raises(InputError, match="another sweep is writing to it"),
     ):
         sweep(SMALL, tmp_path / "a", resume=True, workers=1)

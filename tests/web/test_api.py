@@ -103,7 +103,7 @@ def test_learners_of_every_rule(service: Service, training: dict[str, Any]) -> N
     walked = evaluate(problem, found["route"])
     assert without_time(given) == without_time(walked.to_dict())
     history = service.post("error_history", problem=data, route=found["route"]).json()
-    decided = problem.changed(learner=walked.learner)
+    decided = problem.replace(learner=walked.learner)
     assert history["errors"] == error_over_time(decided, walked.order).tolist()
     assert np.mean(history["errors"][-1]) == pytest.approx(given["loss"]["total"] - given["loss"]["travel"], rel=1e-9)
 
@@ -164,7 +164,7 @@ def test_the_tradeoff_has_the_corners_of_all_routes(service: Service) -> None:
 
 def test_learners_are_those_of_the_library(service: Service) -> None:
     answer = service.post("learners", problem=example(), seed=2, travel_rate=0.5).json()
-    problem = Problem.from_dict(example()).changed(travel_rate=0.5)
+    problem = Problem.from_dict(example()).replace(travel_rate=0.5)
     assert answer == json.loads(json.dumps(compare_learners(problem, 2).to_dict()))
     refusal = service.post("learners", problem={**example(), "initial": None})
     assert "the untrained model has no error, so λ cannot be chosen" in refused(refusal, 422, "problem.initial")
@@ -197,7 +197,7 @@ def test_the_curve_of_visits_is_that_of_the_library(service: Service) -> None:
     for visits in ({}, {"visits": VISITS}):
         data = {**example(), **visits}
         answer = service.post("visits", problem=data, seed=2, travel_rate=0.01).json()
-        problem = Problem.from_dict(data).changed(travel_rate=0.01)
+        problem = Problem.from_dict(data).replace(travel_rate=0.01)
         assert answer == json.loads(json.dumps(visit_curve(problem, 2).to_dict()))
         assert answer["rows"][0]["visits"] == 0
     place = service.submit("visits", problem=example())
@@ -240,7 +240,7 @@ def test_the_table_of_fleets_is_that_of_the_library(service: Service) -> None:
     data = example("city-survey")
     asked: dict[str, Any] = {"vehicles": [1, 2], "models": [2], "rounds": 3}
     answer = service.post("fleet", problem=data, seed=1, travel_rate=0.05, **asked).json()
-    problem = Problem.from_dict(data).changed(travel_rate=0.05)
+    problem = Problem.from_dict(data).replace(travel_rate=0.05)
     assert answer == json.loads(json.dumps(compare_fleets(problem, **asked, seed=1).to_dict()))
     assert [(row["vehicles"], row["models"], row["serve"]) for row in answer["rows"]] == [
         (1, 1, "merged"), (2, 2, "merged"), (2, 2, "own"), (1, 2, "merged"), (1, 2, "own"),

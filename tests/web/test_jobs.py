@@ -142,7 +142,7 @@ def test_jobs_that_nobody_asks_about_are_given_up_and_results_forgotten() -> Non
         assert (await anext(events)).startswith(b"event: progress")
         await clock.advance(29)
         assert queue.withdrawn == []
-        jobs.named(asked.id)
+        jobs.get(asked.id)
         await clock.advance(2)
         assert queue.withdrawn == tickets[:1]
         await clock.advance(29)
@@ -156,12 +156,12 @@ def test_jobs_that_nobody_asks_about_are_given_up_and_results_forgotten() -> Non
         done = jobs.submit("plan", b"")
         done.hear(Result(b"found"))
         await clock.advance(599)
-        assert jobs.named(done.id).result().content == b"found"  # and is kept for as long again
+        assert jobs.get(done.id).result().content == b"found"  # and is kept for as long again
         await clock.advance(599)
         assert jobs.states()["done"] == 1
         await clock.advance(2)
         with pytest.raises(Refusal) as refused:
-            jobs.named(done.id)
+            jobs.get(done.id)
         assert refused.value.status == 404
         await jobs.close()
 

@@ -341,5 +341,5 @@ def test_measured_errors_and_a_calibrated_learner_are_shown(opened: Open, tmp_pa
     page.fill("#features", "60")
     page.fill("#samples", "90")
     settle(page)
-    changed = read_problem(file).changed(learner=Learner(60, 90, float(page.input_value("#noise"))))
+    changed = read_problem(file).replace(learner=Learner(60, 90, float(page.input_value("#noise"))))
     assert total(page) == pytest.approx(plan(changed).loss.total, rel=1e-5)

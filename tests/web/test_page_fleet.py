@@ -40,7 +40,7 @@ def members(page: Page) -> list[list[str]]:
 def test_two_vehicles_are_drawn_listed_and_saved(opened: Open, tmp_path: Path) -> None:
     page = opened()
     fill(page, vehicles="2")
-    problem = read_problem(CITY).changed(fleet=Fleet(vehicles=2))
+    problem = read_problem(CITY).replace(fleet=Fleet(vehicles=2))
     found = plan(problem)
     assert found.travels is not None
     assert found.weights is not None
@@ -69,14 +69,14 @@ def test_two_vehicles_are_drawn_listed_and_saved(opened: Open, tmp_path: Path) -
         assert archive.namelist() == ["plan-1.yaml", "plan-2.yaml"]
     page.select_option("#paid", "longest")
     settle(page)
-    longest = plan(problem.changed(fleet=Fleet(vehicles=2, travel="longest")))
+    longest = plan(problem.replace(fleet=Fleet(vehicles=2, travel="longest")))
     assert total(page) == pytest.approx(longest.loss.total, rel=1e-5)
     page.click("#undo")
     page.click("#undo")
     settle(page)
     assert page.input_value("#vehicles") == "1"
     assert not page.is_visible("#members")
-    assert route(page) == list(plan(problem.changed(fleet=None)).route)
+    assert route(page) == list(plan(problem.replace(fleet=None)).route)
 
 
 def test_models_and_the_regions_that_they_serve(opened: Open) -> None:
@@ -86,7 +86,7 @@ def test_models_and_the_regions_that_they_serve(opened: Open) -> None:
     settle(page)
     assert page.input_value("#vehicles") == "1"  # only one of the two is above 1
     assert page.input_value("#serve") == "own"
-    problem = read_problem(CITY).changed(fleet=Fleet(models=2), visits=Visits())
+    problem = read_problem(CITY).replace(fleet=Fleet(models=2), visits=Visits())
     found = plan(problem)
     assert found.served_by is not None
     assert found.models is not None

@@ -89,7 +89,7 @@ def test_regions_that_do_not_pay_are_hollow(opened: Open, tmp_path: Path) -> Non
     problem = show(page, tmp_path, survey())
     before = route(page), total(page)
     choose_paying(page)
-    found = plan(problem.changed(visits=Visits()))
+    found = plan(problem.replace(visits=Visits()))
     assert 1 < len(found.route) < problem.size
     assert route(page) == list(found.route)
     assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
@@ -139,7 +139,7 @@ def test_the_curve_is_that_of_the_library(opened: Open, tmp_path: Path) -> None:
     assert "(best)" in page.inner_text("#visit-count-label")
     page.fill("#rate", "0.05")
     settle(page)
-    best = visit_curve(problem.changed(travel_rate=0.05))
+    best = visit_curve(problem.replace(travel_rate=0.05))
     assert page.input_value("#visit-count") == str(best.rows[best.best].visits)
     assert best.rows[best.best].visits > found.rows[found.best].visits
 
@@ -173,18 +173,18 @@ def test_regions_are_required_and_forbidden_by_clicks_and_keys(opened: Open, tmp
     page = opened()
     problem = show(page, tmp_path, survey())
     choose_paying(page)
-    free = plan(problem.changed(visits=Visits()))
+    free = plan(problem.replace(visits=Visits()))
     wanted, unwanted = free.skipped[0], free.route[0]
     press(page, wanted)
     assert page.inner_text("#status") == f"{wanted} is required."
     assert marked(page, "required") == {wanted}
-    assert route(page) == list(plan(problem.changed(visits=Visits(required=[wanted]))).route)
+    assert route(page) == list(plan(problem.replace(visits=Visits(required=[wanted]))).route)
     region(page, unwanted).focus()
     for _ in range(2):
         page.keyboard.press("Enter")
         settle(page)
     asked = Visits(required=[wanted], forbidden=[unwanted])
-    found = plan(problem.changed(visits=asked))
+    found = plan(problem.replace(visits=asked))
     assert route(page) == list(found.route)
     assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
     assert (marked(page, "required"), marked(page, "forbidden")) == ({wanted}, {unwanted})
@@ -214,15 +214,15 @@ def test_the_travel_budget(opened: Open, tmp_path: Path) -> None:
     page = opened()
     problem = show(page, tmp_path, survey())
     choose_paying(page)
-    free = plan(problem.changed(visits=Visits()))
+    free = plan(problem.replace(visits=Visits()))
     tight = round(0.6 * free.travel_cost, 1)
     page.fill("#budget", str(tight))
     settle(page)
     asked = Visits(budget=tight)
-    found = plan(problem.changed(visits=asked))
+    found = plan(problem.replace(visits=asked))
     assert found.travel_cost <= tight
     assert route(page) == list(found.route)
-    curve = visit_curve(problem.changed(visits=asked))
+    curve = visit_curve(problem.replace(visits=asked))
     assert page.get_attribute("#visit-count", "max") == str(curve.rows[-1].visits)
     assert curve.notes[0][1:] in page.inner_text("#visits-text")
     page.select_option("#save-what", "problem .json")
@@ -244,7 +244,7 @@ def test_the_travel_budget(opened: Open, tmp_path: Path) -> None:
     page.fill("#budget", "")
     settle(page)
     required = Visits(required=far)
-    assert route(page) == list(plan(problem.changed(visits=required)).route)
+    assert route(page) == list(plan(problem.replace(visits=required)).route)
     assert page.inner_text("#status") == ""
 
 
@@ -259,7 +259,7 @@ def test_limits_on_visits(opened: Open, tmp_path: Path) -> None:
     ):
         page.fill(field, text)
         settle(page)
-        found = plan(problem.changed(visits=asked))
+        found = plan(problem.replace(visits=asked))
         assert route(page) == list(found.route)
         assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
     for text in ("1.5", "0"):
@@ -285,7 +285,7 @@ def test_the_importance_of_a_region(opened: Open, tmp_path: Path) -> None:
         settle(page)
 
     weigh("9")
-    weighted = problem.changed(importance=[9.0 if i == chosen else 1.0 for i in range(problem.size)])
+    weighted = problem.replace(importance=[9.0 if i == chosen else 1.0 for i in range(problem.size)])
     found = plan(weighted)
     assert route(page) == list(found.route) != list(plan(problem).route)
     assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
@@ -337,7 +337,7 @@ def test_a_depot_and_visits_that_pay(opened: Open, tmp_path: Path) -> None:
 def test_a_long_curve_can_be_cancelled(opened: Open, tmp_path: Path) -> None:
     page = opened()
     drawn = random_problem("euclidean", 25, Proximal(80, 100, 0.1, regularization=3.0), 0)
-    show(page, tmp_path, problem_to_dict(drawn.changed(initial=np.full(25, 4.0))))
+    show(page, tmp_path, problem_to_dict(drawn.replace(initial=np.full(25, 4.0))))
     page.check("#visit-paying")
     page.wait_for_selector("#visits-text:has-text('Calculating')")
     page.wait_for_function(

@@ -21,9 +21,9 @@ from learnroute.cli.common import (
     print_json,
     problem_file_of,
     problem_options,
-    progress_shown,
-    say_written,
+    report_files,
     seed_option,
+    show_progress,
     suffixes,
     time_left,
     time_option,
@@ -90,7 +90,7 @@ def tradeoff_command(
     problem = source.read()
     for path in routes:
         check_plan_destination(path, problem)
-    with progress_shown() as progress:
+    with show_progress() as progress:
         found = tradeoff(problem, points, seed, time_left(time_limit), progress)
     problem = found.problem or problem  # with the regularisation that was chosen
     picked = None
@@ -113,7 +113,7 @@ def tradeoff_command(
             write_text(path, json_files.dumps(report))
         else:
             write_text(path, found.table(picked, found.marks).to_csv())
-        say_written(path)
+        report_files(path)
     if as_json:
         print_json(report)
     else:
@@ -150,7 +150,7 @@ def robustness_command(
                          value=ESTIMATE)  # fmt: skip
     given = source.read()
     about = [f"uses {KINDS[UPPER]}, not the unbiased estimates"] if given.has_estimates else []
-    with progress_shown() as progress:
+    with show_progress() as progress:
         found = robustness(given, within, draws, seed, time_left(time_limit), progress)
     deliver(found, (*outputs, *pictures), as_json, *about)
 
@@ -177,7 +177,7 @@ def learners_command(
     """
     check_outputs(outputs, (*REPORTS, ".md"), pictures)
     problem = source.read()
-    with progress_shown() as progress:
+    with show_progress() as progress:
         found = compare_learners(problem, seed, time_left(time_limit), progress)
     deliver(found, (*outputs, *pictures), as_json)
 
@@ -237,7 +237,7 @@ def journey_command(
     if not begin and dissimilarities is not None:
         raise InputError("is fixed when the journey starts; give it with --begin", field="--dissimilarities",
                          value=dissimilarities)  # fmt: skip
-    with progress_shown() as progress:
+    with show_progress() as progress:
         if begin:
             problem = read_problem(problem_file_of(begin))
             problem = problem if dissimilarities is None else problem.with_dissimilarities(dissimilarities)

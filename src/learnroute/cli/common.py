@@ -70,10 +70,10 @@ class Source:
             problem = problem.with_dissimilarities(self.dissimilarities)
         if self.visits:
             known = Visits() if problem.visits is None else problem.visits
-            problem = problem.changed(visits=replace(known, **self.visits))
+            problem = problem.replace(visits=replace(known, **self.visits))
         if self.fleet:
-            problem = problem.changed(fleet=self._fleet(problem.fleet))
-        return problem if self.title is None else problem.changed(title=self.title)
+            problem = problem.replace(fleet=self._fleet(problem.fleet))
+        return problem if self.title is None else problem.replace(title=self.title)
 
     def _fleet(self, known: Fleet | None) -> Fleet:
         """Return the fleet of the options; other numbers of vehicles or models replace those of the file."""
@@ -281,7 +281,7 @@ def problem_options(function: F) -> F:
         constraints = {"start": start, "end": end, "return": return_}
         about = {name: others.pop(name) for name in ROUTE_OPTIONS if name not in own}
         source = Source(
-            file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities,
+            file, drop_missing(learner), drop_missing(constraints), travel_rate, title, depot, dissimilarities,
             wanted_visits(about), wanted_fleet(about),
         )  # fmt: skip
         return function(*args, source, **others)
@@ -312,13 +312,13 @@ def wanted_visits(options: dict[str, Any]) -> dict[str, Any]:
     found |= {"budget": options.get("budget")}
     if options["optional"] or options["require"]:
         found["required"] = options["require"]
-    return _given(found)
+    return drop_missing(found)
 
 
 def wanted_fleet(options: dict[str, Any]) -> dict[str, Any]:
     """Return the members of `fleet` that options give."""
     found = {name: options.get(name) for name in ("vehicles", "models", "serve", "limit")}
-    return _given({**found, "travel": LONGEST if options["longest"] else None})
+    return drop_missing({**found, "travel": LONGEST if options["longest"] else None})
 
 
 def depot_place(text: str, problem: Problem) -> str | list[float]:
@@ -334,7 +334,8 @@ def depot_place(text: str, problem: Problem) -> str | list[float]:
     return place
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
+def drop_missing(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None}
 
 
@@ -441,14 +442,14 @@ def print_json(data: dict[str, Any]) -> None:
 def deliver(found: TableMixin, paths: Sequence[Path], as_json: bool, *about: str) -> None:
     """Write a result to files and pictures, then print it: as JSON, or the kind of its problem and its sheet."""
     for path in paths:
-        say_written(*found.save(path))
+        report_files(*found.save(path))
     if as_json:
         print_json(found.to_dict())
     else:
         print_sheet(found.sheet(), found.problem, *about)
 
 
-def say_written(*paths: Path) -> None:
+def report_files(*paths: Path) -> None:
     """Say on standard error which files were written."""
     for path in paths:
         say(f"wrote {printable(str(path))}")
@@ -469,7 +470,7 @@ def say(text: str) -> None:
 
 
 @contextlib.contextmanager
-def progress_shown() -> Iterator[Progress]:
+def show_progress() -> Iterator[Progress]:
     """Show how far a long job is, on standard error: a bar in a terminal, else a line now and then."""
     started = time.monotonic()
     if not sys.stderr.isatty():

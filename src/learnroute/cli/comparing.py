@@ -16,8 +16,8 @@ from learnroute.cli.common import (
     output_option,
     plot_option,
     problem_options,
-    progress_shown,
     seed_option,
+    show_progress,
     suffixes,
     time_left,
 )
@@ -47,7 +47,7 @@ def compare_command(
     check_outputs(outputs, REPORTS, pictures)
     problem = source.read()
     names = [name.strip() for name in methods.split(",")] if methods is not None else None
-    with progress_shown() as progress:
+    with show_progress() as progress:
         found = compare(problem, names, seed, time_left(time_limit), draws, progress)
     deliver(found, (*outputs, *pictures), as_json)
 

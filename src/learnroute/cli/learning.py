@@ -22,16 +22,16 @@ from learnroute.cli.common import (
     plot_option,
     print_json,
     problem_options,
-    progress_shown,
+    report_files,
     route_stops,
     say,
-    say_written,
     seed_option,
+    show_progress,
     suffixes,
     time_option,
 )
 from learnroute.cli.tables import print_sheet
-from learnroute.errors import InputError, printable, shown
+from learnroute.errors import InputError, printable, show
 from learnroute.formats import WRITERS, places, write_problem
 from learnroute.formats.csv_files import read_matrix, training_member
 from learnroute.formats.files import LONGEST_NAME, check_destination, write_text
@@ -90,25 +90,25 @@ def simulate_command(
     check_outputs(outputs, REPORTS, pictures)
     problem = source.read()
     found: list[tuple[str, Simulation]] = []
-    with progress_shown() as progress:
-        given = _routes_given(problem, [route_stops(route, problem) for route in routes])
+    with show_progress() as progress:
+        given = _plans_of_routes(problem, [route_stops(route, problem) for route in routes])
         wanted = methods or (() if routes else ("auto",))
         given += [plan(problem, name, seed, time_limit, progress) for name in wanted]
         for chosen in given:
-            trained = problem if chosen.learner is None else problem.changed(learner=chosen.learner)
+            trained = problem if chosen.learner is None else problem.replace(learner=chosen.learner)
             result = simulate(trained, chosen, runs, seed, sampler, level, time_limit, progress)
             found.append((chosen.requested, result))
     report = _simulations_dict(found)
     for path in outputs:
         write_text(path, dumps(report) if path.suffix.lower() == ".json" else simulations_table(found).to_csv())
-        say_written(path)
+        report_files(path)
     if pictures:
         from learnroute.plots.pictures import save_figure
         from learnroute.plots.simulations import draw_simulations
 
         for path in pictures:
             save_figure(draw_simulations(found, problem), path)
-            say_written(path)
+            report_files(path)
     if as_json:
         print_json(report)
     else:
@@ -190,7 +190,7 @@ def estimate_command(
         check_destination(problem_file, WRITERS)
     between = travel_fields(travel) if travel else {}
     tables = read_samples(data, target, region, skip)
-    with progress_shown() as progress:
+    with show_progress() as progress:
         found = estimate(
             tables, level, 1.0 if no_split else share, seed=seed, initial_model=_numbers(initial_model),
             scaling=scaling, intercept=intercept, missing="drop" if drop_missing else "refuse", pilot=pilot,
@@ -204,13 +204,13 @@ def estimate_command(
             found = found.compare_predictors(strength)
     if planning:
         _write_parts(found, target, planning, "--planning", found.planning_rows)
-        say_written(planning)
+        report_files(planning)
     if rest:
         _write_parts(found, target, rest, "--rest", lambda name: (found.rows[name].train, found.rows[name].test))
-        say_written(rest)
+        report_files(rest)
     if problem_file:
         problem = found.to_problem(samples=samples, regularization=strength, **between)
-        say_written(*write_problem(problem, problem_file))
+        report_files(*write_problem(problem, problem_file))
     deliver(found, outputs, as_json)
 
 
@@ -227,7 +227,7 @@ def travel_fields(path: Path) -> dict[str, Any]:
 COMMANDS = (simulate_command, estimate_command)
 
 
-def _routes_given(problem: Problem, stops: list[Any]) -> list[Plan]:
+def _plans_of_routes(problem: Problem, stops: list[Any]) -> list[Plan]:
     """Return the plans that routes of the command line amount to: one each, or one of all vehicles."""
     rules = problem.fleet_rules
     if rules is not None and rules.vehicles > 1 and stops:
@@ -252,7 +252,7 @@ def _write_parts(
         too_long = len(os.fsencode(f"{name}.csv")) > LONGEST_NAME
         if Path(name).name != name or name in (".", "..") or "\0" in name or too_long:
             reason = f"is not a valid file name; rename the region, or omit {option}"
-            raise InputError(reason, field=f"region {shown(name)}")
+            raise InputError(reason, field=f"region {show(name)}")
     for place, part in enumerate(("train", "test")):
         try:
             (folder / part).mkdir(parents=True, exist_ok=True)

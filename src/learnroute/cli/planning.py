@@ -21,10 +21,10 @@ from learnroute.cli.common import (
     output_option,
     plot_option,
     problem_options,
-    progress_shown,
     route_stops,
     say,
     seed_option,
+    show_progress,
     suffixes,
     time_left,
     time_option,
@@ -76,7 +76,7 @@ def plan_command(
         threads = 1 if time_limit is None else cores
         if time_limit is None:  # all cores where the route does not depend on how many there are
             params = params._replace(search=params.search._replace(threads=cores))
-    with progress_shown() as progress, stop_on_interrupt() as stop:
+    with show_progress() as progress, stop_on_interrupt() as stop:
         found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads, stop)
     deliver(found, (*outputs, *pictures), as_json)
     if stop.is_set():
@@ -128,7 +128,7 @@ def evaluate_command(
         raise InputError("is given several times, but there is one vehicle; add --vehicles", field="--route")
     stops = [route_stops(route, problem) for route in routes]
     models = _trained_models(trained, problem, sum(map(len, stops)))
-    with progress_shown() as progress:
+    with show_progress() as progress:
         found = evaluate(problem, stops if several else stops[0], time_left(time_limit), progress, models)
     deliver(found, (*outputs, *pictures), as_json)
 

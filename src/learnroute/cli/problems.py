@@ -18,7 +18,7 @@ from learnroute.cli.common import (
     output_option,
     print_json,
     problem_options,
-    say_written,
+    report_files,
     seed_option,
     suffixes,
 )
@@ -37,7 +37,7 @@ from learnroute.formats import (
 from learnroute.formats.beside import file_beside, write_beside
 from learnroute.formats.files import errors_naming
 from learnroute.formats.json_files import problem_to_dict
-from learnroute.formats.parts import TRAVEL, read_measured, read_travel, size_of
+from learnroute.formats.parts import TRAVEL, read_dissimilarities, read_travel, size_of
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.learners import Learner, LeastSquares
 from learnroute.model.losses import objective_of
@@ -99,9 +99,9 @@ def generate_command(
     for path in outputs:
         if travel is not None and path == file_beside(travel) and travel.suffix.lower() in BESIDE:
             write_beside(problem, travel, ("travel", "coordinates", "geographic"))
-            say_written(path)
+            report_files(path)
         else:
-            say_written(*write_problem(problem, path))
+            report_files(*write_problem(problem, path))
     if not outputs:
         print_json(problem_to_dict(problem))
 
@@ -110,7 +110,7 @@ def _with_models(travel: Path, measured: Path | None, family: str, learner: Lear
     """Return the problem of a file that knows travel alone, with dissimilarities drawn or measured."""
     data = read_travel(travel)
     models = (
-        random_models(family, size_of(data), seed) if measured is None else read_measured(measured, data)
+        random_models(family, size_of(data), seed) if measured is None else read_dissimilarities(measured, data)
     )  # fmt: skip
     with errors_naming(travel):
         return problem_from({**data, **models, "learner": data.get("learner") or learner.to_dict()})
@@ -145,7 +145,7 @@ def check_command(
         travel, entries = metric_closure(problem.ways.matrix)
         changed = len(entries)
         for path in outputs:
-            say_written(*write_problem(with_costs(problem, travel), path))
+            report_files(*write_problem(with_costs(problem, travel), path))
     facts = _facts(problem, report, changed)
     if as_json:
         print_json(facts)
@@ -175,7 +175,7 @@ def convert_command(source: Source, new: Path, problem_file: Path | None) -> Non
                 f"{new.suffix} files hold plans; to convert a plan, give its problem with --problem", where=new
             )
         check_outputs([new], WRITERS)
-        say_written(*write_problem(source.read(), new))
+        report_files(*write_problem(source.read(), new))
         return
     check_outputs([new], PLAN_WRITERS)
     problem = replace(source, file=problem_file).read()
@@ -183,7 +183,7 @@ def convert_command(source: Source, new: Path, problem_file: Path | None) -> Non
     members = read_plan(source.file)
     with errors_naming(source.file):
         found = plan_from(members, problem)
-    say_written(*write_plan(found, new, problem))
+    report_files(*write_plan(found, new, problem))
 
 
 COMMANDS = (generate_command, check_command, convert_command)
@@ -202,7 +202,7 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
         "triples": report.triples,
         "worst": _worst(problem, report),
         "repaired_entries": changed,
-        "last_region": problem.regions[objective_of(_fixed(problem)).best_last],
+        "last_region": problem.regions[objective_of(_problem_to_price(problem)).best_last],
         "guarantee": guarantee_of_algorithm1(problem, report).value,
         "truth_beyond_bounds": _beyond_bounds(problem),
         "dissimilarities": problem.dissimilarity_kind,
@@ -210,10 +210,10 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
     }
 
 
-def _fixed(problem: Problem) -> Problem:
+def _problem_to_price(problem: Problem) -> Problem:
     """Return a problem that orders can be priced for: with any λ, where it is to be chosen; of all regions, once."""
-    problem = problem.changed(visits=None, fleet=None) if problem.visits or problem.fleet else problem
-    return problem.regularized(1.0) if problem.learner.undecided else problem
+    problem = problem.replace(visits=None, fleet=None) if problem.visits or problem.fleet else problem
+    return problem.with_regularization(1.0) if problem.learner.undecided else problem
 
 
 def _worst(problem: Problem, report: MetricReport) -> dict[str, Any] | None:

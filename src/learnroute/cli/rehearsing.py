@@ -17,11 +17,11 @@ from learnroute.cli.common import (
     json_option,
     output_option,
     plot_option,
-    progress_shown,
+    report_files,
     route_options,
     say,
-    say_written,
     seed_option,
+    show_progress,
     suffixes,
     time_left,
     time_option,
@@ -30,7 +30,7 @@ from learnroute.cli.common import (
 )
 from learnroute.cli.learning import SCALINGS, travel_fields
 from learnroute.cli.own_code import own_code
-from learnroute.cli.training import MEASURES, data_options, learner_named, read_regions, samples_width
+from learnroute.cli.training import MEASURES, data_options, learner_by_name, read_regions, samples_width
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination
 from learnroute.formats.csv_files import training_member
@@ -94,7 +94,7 @@ def rehearse_command(
     and test. Prints the error of the route with its standard error, the errors of random orders, and the routes that
     are statistically tied with it. With --repeat N, each visit to a region trains on 1/N of its samples.
     """
-    from learnroute.learning.following import seeded
+    from learnroute.learning.following import reseed
     from learnroute.learning.planned_training import needs_intercept
     from learnroute.learning.rehearsal import rehearse
 
@@ -128,19 +128,19 @@ def rehearse_command(
         features = None if problem is None else problem.learner.features
         intercept = needs_intercept(samples_width(regions, own), features, own)
         name = Proximal.rule if regularization is not None and learner is None else learner
-        made = seeded(learner_named(name, strength, intercept), seed)
+        made = reseed(learner_by_name(name, strength, intercept), seed)
     for path in outputs:
         if problem is not None:
             check_plan_destination(path, problem)
     chosen = AUTO if regularization == AUTO else None
-    with progress_shown() as progress, stop_on_interrupt() as stop, own_code(learner):
+    with show_progress() as progress, stop_on_interrupt() as stop, own_code(learner):
         found = rehearse(
             regions, made, problem, chosen, error, scaling=scaling, draws=draws, trainings=trainings, seed=seed,
             time_limit=time_left(time_limit), progress=progress, stop=stop, **fields,
         )  # fmt: skip
     for path in outputs:
         found.plan.save(path)
-        say_written(path)
+        report_files(path)
     deliver(found, pictures, as_json)
     if stop.is_set():
         say("interrupted: this is the best route found so far")

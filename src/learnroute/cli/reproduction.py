@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from learnroute.cli.common import command, json_option, print_json, progress_shown, say_written
+from learnroute.cli.common import command, json_option, print_json, report_files, show_progress
 from learnroute.cli.tables import print_table, show
 from learnroute.errors import InputError
 from learnroute.formats.files import make_folder, write_text
@@ -41,14 +41,14 @@ def reproduce_command(quick: bool, output: Path, report: Path | None, workers: i
             "the report is a Markdown file; give a name that ends in .md", field="--report", found=f"{report}"
         )
     make_folder(output)
-    with progress_shown() as progress:
+    with show_progress() as progress:
         found = reproduce(QUICK if quick else FULL, output, workers, progress)
     write_tables(found, output)
     save_figures(found, output / "figures")
     claims = claims_of(found)
     write_text(report, report_text(found, claims, relative(output, report)))
-    say_written(output)
-    say_written(report)
+    report_files(output)
+    report_files(report)
     if as_json:
         print_json({"scale": found.scale.name, "claims": [vars(claim) for claim in claims]})
     else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from learnroute.cli.common import Name, command, say, say_written
+from learnroute.cli.common import Name, command, report_files, say
 from learnroute.errors import InputError
 
 NAMES = ("ames", "flights", "ozone")
@@ -33,7 +33,7 @@ def example_command(name: str, folder: Path) -> None:
         found.write(folder)
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror})", where=folder) from None
-    say_written(folder / "samples", folder / "places.csv")
+    report_files(folder / "samples", folder / "places.csv")
     say(
         f"{len(found.samples)} regions; next: learnroute rehearse {folder / 'samples'} --target {found.target} "
         f"--learner proximal --scaling standardise --travel {folder / 'places.csv'} --travel-rate 0"

@@ -18,9 +18,9 @@ from learnroute.cli.common import (
     deliver,
     json_option,
     output_option,
-    progress_shown,
+    report_files,
     say,
-    say_written,
+    show_progress,
     suffixes,
 )
 from learnroute.errors import InputError, printable
@@ -62,7 +62,7 @@ def sweep_command(
     if dask is not None:
         _silence_dask()
     try:
-        with progress_shown() as progress:
+        with show_progress() as progress:
             done = sweep(experiment, output, resume, workers, dask, progress)
     except KeyboardInterrupt:
         solved = Store(output).done if (output / "experiment.json").exists() else 0
@@ -70,7 +70,7 @@ def sweep_command(
         raise
     for name in _row_files():
         write_rows(Store(output).rows(), output / name)
-        say_written(output / name)
+        report_files(output / name)
     deliver(done, (), as_json)
 
 
@@ -125,7 +125,7 @@ def plot_command(
     figure = draw_ratios(chain.from_iterable(map(read_rows, sources)), axis, where, band)
     for path in outputs:
         save_figure(figure, path)
-        say_written(path)
+        report_files(path)
 
 
 def _experiment(files: tuple[Path, ...], methods: str | None) -> Experiment:

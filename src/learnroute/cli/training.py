@@ -20,16 +20,16 @@ from learnroute.cli.common import (
     json_option,
     output_option,
     problem_file_of,
-    progress_shown,
+    report_files,
     route_stops,
     say,
-    say_written,
     seed_option,
+    show_progress,
     suffixes,
     time_option,
 )
 from learnroute.cli.own_code import own_code
-from learnroute.errors import InputError, listed, printable
+from learnroute.errors import InputError, list_names, printable
 from learnroute.formats import WRITERS, plan_from, read_plan, read_problem, write_problem
 from learnroute.formats.csv_files import read_matrix
 from learnroute.formats.files import errors_naming, is_folder
@@ -125,8 +125,8 @@ def transfer_command(
         if scaling is None:
             say(f"learnroute: {printable(str(problem_file))} has no features_scaling; features are not scaled")
     regions = read_regions(data, target, region, skip, test, seed, scaling)
-    with progress_shown() as progress:
-        made = learner_named(
+    with show_progress() as progress:
+        made = learner_by_name(
             learner, regularization, needs_intercept(samples_width(regions, scaling), features, scaling)
         )
         with own_code(learner):
@@ -164,18 +164,18 @@ def follow_command(
     vehicles or models, each model is trained along its own visits; the final errors are those of the average, or of
     the model that serves each region.
     """
-    from learnroute.learning.following import follow, seeded
+    from learnroute.learning.following import follow, reseed
 
     check_outputs(outputs, REPORTS)
     if (plan_file is None) == (route is None):
         raise InputError("give exactly one of the two", field="--plan", found="and --route")
-    planned = _planned(plan_file, route, problem_file)
+    planned = _planned_training(plan_file, route, problem_file)
     scaling = None if planned is None else planned.scaling
     regions = read_regions(data, target, region, skip, test, seed, scaling)
     made = _planned_learner(learner, regularization, planned, samples_width(regions, scaling))
     stops = planned or [stop.strip() for stop in (route or "").split(",")]
-    with progress_shown() as progress, own_code(learner):
-        made = None if made is None else seeded(made, seed)
+    with show_progress() as progress, own_code(learner):
+        made = None if made is None else reseed(made, seed)
         found = follow(stops, regions, made, error, progress=progress, repeats=repeats, seed=seed)
     for note in found.notes if as_json else ():
         say(f"learnroute: {printable(note)}")
@@ -224,7 +224,7 @@ def calibrate_command(
         place = [names.index(name) for name in known.regions]
         fields["travel"] = [[costs[i][j] for j in place] for i in place]
     for path in outputs:
-        say_written(*write_problem(found.to_problem(**fields), path))
+        report_files(*write_problem(found.to_problem(**fields), path))
     deliver(found, (), as_json)
 
 
@@ -236,7 +236,7 @@ def _planned_learner(
 ) -> Any:
     """Return the learner that the command line asks for; None where that is the plan's own."""
     if planned is None:
-        return learner_named(name, regularization, True)
+        return learner_by_name(name, regularization, True)
     rule = planned.learner.rule
     if name in (None, rule):
         if regularization is None:
@@ -244,10 +244,10 @@ def _planned_learner(
         if rule != PROXIMAL:
             reason = f"the plan is for the learner {rule}, which has no λ; add --learner proximal"
             raise InputError(reason, field="--regularization", found=f"= {regularization:g}")
-    return learner_named(name or rule, regularization, planned.fits_intercept(width))
+    return learner_by_name(name or rule, regularization, planned.fits_intercept(width))
 
 
-def learner_named(name: str | None, regularization: float | None, fit_intercept: bool) -> Any:
+def learner_by_name(name: str | None, regularization: float | None, fit_intercept: bool) -> Any:
     """Return a learner by its name, or what a function of the user's own code makes."""
     if regularization is not None and not 0 < regularization < math.inf:
         reason = "λ must be > 0; for λ = 0, use --learner least-squares"
@@ -314,8 +314,8 @@ def _pair(name: str, found: RegionTable, scaling: FeaturesScaling | None) -> tup
     if sorted(found.columns) != sorted(wanted):
         extra = [column for column in found.columns if column not in wanted]
         lacking = [column for column in wanted if column not in found.columns]
-        parts = [f"lacks {listed(lacking)}"] if lacking else []
-        parts += [f"has {listed(extra)}, to be omitted with --skip"] if extra else []
+        parts = [f"lacks {list_names(lacking)}"] if lacking else []
+        parts += [f"has {list_names(extra)}, to be omitted with --skip"] if extra else []
         raise InputError(
             f"{' and '.join(parts)}; give the features that features_scaling was made for",
             field=f"region {name!r}",
@@ -330,7 +330,7 @@ def samples_width(regions: dict[str, RegionData], scaling: FeaturesScaling | Non
     return next((region.train[0].shape[1] for region in regions.values()), 0)
 
 
-def _planned(plan_file: Path | None, route: str | None, problem_file: Path | None) -> PlannedTraining | None:
+def _planned_training(plan_file: Path | None, route: str | None, problem_file: Path | None) -> PlannedTraining | None:
     """Return what a plan says about training, or the plan that a route through a problem is; None of a route alone."""
     from learnroute.learning.planned_training import PlannedTraining
 

@@ -18,8 +18,8 @@ from learnroute.cli.common import (
     output_option,
     plot_option,
     problem_options,
-    progress_shown,
     seed_option,
+    show_progress,
     time_left,
     time_option,
 )
@@ -47,7 +47,7 @@ def visits_command(
     Regions are optional unless FILE or --require asks for them. The error counts in all regions, visited or not.
     """
     check_outputs(outputs, (*REPORTS, ".md"), pictures)
-    with progress_shown() as progress:
+    with show_progress() as progress:
         found = visit_curve(source.read(), seed, time_left(time_limit), progress)
     deliver(found, (*outputs, *pictures), as_json)
 
@@ -88,7 +88,7 @@ def fleet_command(
     """
     check_outputs(outputs, (*REPORTS, ".md"), pictures)
     sizes = numbers_from("--vehicles", vehicles), numbers_from("--models", models)
-    with progress_shown() as progress:
+    with show_progress() as progress:
         found = compare_fleets(source.read(), *sizes, serve, rounds, seed, time_left(time_limit), progress)
     deliver(found, (*outputs, *pictures), as_json)
 

@@ -270,7 +270,7 @@ def compare_learners(
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
     check_first_model(problem)
-    table = _Table(problem.regularized(1.0).changed(visits=None), problem.visits or Visits(), seed, budget)
+    table = _Table(problem.with_regularization(1.0).replace(visits=None), problem.visits or Visits(), seed, budget)
     return LearnerTable(
         rows=_with_savings(table.rows()),
         regularizations=tuple(CURVE.tolist()),
@@ -292,14 +292,14 @@ class _Table:
         self.papers, self.refused = _with_least_squares(problem)
         part = budget.part(SEARCH_SHARE)
         rounds = Rounds(part)
-        with rounds.timed():
+        with rounds.measure():
             shortest = route_finder(problem, METHODS["travel"], seed, part)(problem)
             self.shortest = self._in_the_better_direction(shortest)
-            self.on_shortest = together = self._tuned(self.shortest, part)
+            self.on_shortest = together = self._tune(self.shortest, part)
         search = route_finder(problem, METHODS["auto"], seed, part)
         found = [np.array(self.shortest)]
         if self.papers is not None and not rounds.late:
-            with rounds.timed():
+            with rounds.measure():
                 found.append(search(self.papers))
         budget.progress("routes", 1.0)
         if not rounds.late:
@@ -307,15 +307,15 @@ class _Table:
             found.append(np.array(together.order))
         shorter = self._in_the_better_direction(min(found, key=lambda order: travel_cost(problem, order)))
         if shorter != self.shortest:
-            self.shortest, self.on_shortest = shorter, self._tuned(shorter, part)
+            self.shortest, self.on_shortest = shorter, self._tune(shorter, part)
         self.papers_best = None if self.papers is None else self._least(self.shortest, *found)
         self.on_papers_best = None
         if self.papers_best is not None:
             known = self.papers_best == self.shortest
-            self.on_papers_best = self.on_shortest if known else self._tuned(self.papers_best, part)
+            self.on_papers_best = self.on_shortest if known else self._tune(self.papers_best, part)
         self.together = min((together, self.on_shortest, self.on_papers_best or together), key=_total)
         mean = np.maximum(np.arange(problem.size), self._first).tolist()
-        total = expected_loss(problem.regularized(mean), self.shortest).total
+        total = expected_loss(problem.with_regularization(mean), self.shortest).total
         self.running = Tuned(tuple(mean), self.shortest, total, 1.0, 1.0)
         self.scheduled = min(
             tune_schedule(problem, search, part, self.together, any_route=True), self.running, key=_total
@@ -325,7 +325,7 @@ class _Table:
         budget.progress("schedule", 1.0)
         self.optional, self.chosen = problem, self.together
         if visits != Visits() or not part.exhausted:
-            self.optional = problem.changed(visits=visits)
+            self.optional = problem.replace(visits=visits)
             choose = route_finder(self.optional, METHODS["auto"], seed, part)
             chosen = tune_constant(self.optional, choose, part, any_route=True)
             self.chosen = min(chosen, self.together, key=_total) if visits == Visits() else chosen
@@ -339,7 +339,7 @@ class _Table:
             for kind, order in ((SHORTEST, self.shortest), (PAPERS, self.papers_best))
         ]
         proximal = [
-            self._tuned_row(PROXIMAL, kind, tuned)
+            self._row_of_tuned(PROXIMAL, kind, tuned)
             for kind, tuned in (
                 (SHORTEST, self.on_shortest), (PAPERS, self.on_papers_best), (OWN, self.together),
             )
@@ -347,11 +347,11 @@ class _Table:
         return [
             *least_squares,
             *proximal,
-            self._tuned_row(SCHEDULE, OWN, self.scheduled),
-            self._tuned_row(CHOSEN, OWN, self.chosen, self.optional),
-            replace(self._tuned_row(RUNNING_MEAN, SHORTEST, self.running), regularization_range=None),
+            self._row_of_tuned(SCHEDULE, OWN, self.scheduled),
+            self._row_of_tuned(CHOSEN, OWN, self.chosen, self.optional),
+            replace(self._row_of_tuned(RUNNING_MEAN, SHORTEST, self.running), regularization_range=None),
             self._recursive(),
-            self._priced(MEAN_MODEL, None, floor_of(self.problem)),
+            self._row_without_route(MEAN_MODEL, None, floor_of(self.problem)),
         ]
 
     def curves(self) -> tuple[Curve, ...]:
@@ -407,7 +407,7 @@ class _Table:
         problem = self.problem if self.papers is None else self.papers
         return _as_tuple(np.asarray(min(orders, key=lambda order: expected_loss(problem, order).total)))
 
-    def _tuned(self, order: tuple[int, ...], budget: Budget) -> Tuned:
+    def _tune(self, order: tuple[int, ...], budget: Budget) -> Tuned:
         stops = np.array(order)
         return tune_constant(self.problem, lambda _: stops, budget)
 
@@ -424,7 +424,7 @@ class _Table:
         travel = travel_cost(problem, order)
         return LearnerRow(learner, kind, memory, order, self._names(order), loss.error, travel, loss.total)
 
-    def _tuned_row(self, learner: str, kind: str, tuned: Tuned | None, problem: Problem | None = None) -> LearnerRow:
+    def _row_of_tuned(self, learner: str, kind: str, tuned: Tuned | None, problem: Problem | None = None) -> LearnerRow:
         memory = 2 * self.problem.learner.features
         if tuned is None:
             return self._row(learner, kind, memory, None, None)
@@ -439,11 +439,11 @@ class _Table:
         curve = pooled_curve(self.problem)
         value, error = least_of(curve, PRIOR, Rounds(self.budget))
         totals = curve(PRIOR_FINE) + travel
-        row = self._priced(RECURSIVE, m * m + m, error)
+        row = self._row_without_route(RECURSIVE, m * m + m, error)
         nearly = flat_range(PRIOR_FINE, totals, value, error + travel)
         return replace(row, regularization=value, regularization_range=nearly)
 
-    def _priced(self, learner: str, memory: int | None, error: float) -> LearnerRow:
+    def _row_without_route(self, learner: str, memory: int | None, error: float) -> LearnerRow:
         """Return the row of an error that depends on no route."""
         order = self.shortest
         total = error + self._travel_loss(order)
@@ -459,7 +459,7 @@ def _with_least_squares(problem: Problem) -> tuple[Problem | None, str | None]:
     n = problem.learner.samples if problem.samples is None else int(problem.samples[0])
     try:
         learner = LeastSquares(problem.learner.features, n, problem.learner.noise)
-        return problem.changed(learner=learner), None
+        return problem.replace(learner=learner), None
     except InputError:
         counts = problem.counts[np.abs(problem.counts - problem.learner.features) <= 1]
         return None, f"the expected error does not exist for m = {problem.learner.features}, n = {counts[0]}"

@@ -20,11 +20,11 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import IntArray, as_count
 from learnroute.model.visit_objective import VisitObjective
-from learnroute.planner import assessed, decide_learner, plan_within
+from learnroute.planner import assess, decide_learner, plan_within
 from learnroute.solvers.contract import Answer, Budget, Progress, Rounds
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.params import DEFAULTS
-from learnroute.solvers.registry import METHODS, Method, method_named
+from learnroute.solvers.registry import METHODS, Method, method_by_name
 from learnroute.tuning import objective_for_method
 
 HEADS = {
@@ -181,7 +181,7 @@ def compare(
     if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
         raise InputError("expected a list of methods", field="methods", value=methods)
     able = [m for m in METHODS if m != "auto" and (problem.rules is None or VisitObjective in METHODS[m].solvers)]
-    chosen = [method_named(name) for name in (methods or able)]
+    chosen = [method_by_name(name) for name in (methods or able)]
     parts = len(chosen) + 2  # the last two are for the bound and for pricing the routes
     budget = Budget.of(COMPARE_LIMIT * parts if time_limit is None else time_limit, progress)
     problem = decide_learner(problem, seed, budget.part(1 / (parts + 1)))
@@ -195,7 +195,7 @@ def compare(
         if rounds.late:
             answers.append((RefusedError(LATE), 0.0))
             continue
-        with rounds.timed():
+        with rounds.measure():
             answers.append(_answer(each, method, seed, budget.part(1 / (parts - k))))
     found = [answer for answer, _ in answers if isinstance(answer, Answer)]
     best = min((answer.order for answer in found), key=objective, default=problem.from_depot(np.arange(problem.size)))
@@ -254,7 +254,7 @@ def _row(
 ) -> Row:
     if isinstance(answer, RefusedError):
         return Row(method.name, None, 0.0, 0, None, str(answer))
-    found = assessed(problem, answer, certificate, method.name, seed, seconds, budget)
+    found = assess(problem, answer, certificate, method.name, seed, seconds, budget)
     loss, made = mean_loss(problem, method, found, draws, budget)
     return Row(method.name, loss, found.seconds, made, found)
 
@@ -271,7 +271,7 @@ def mean_loss(problem: Problem, method: Method, found: Plan, draws: int, budget:
     losses: list[Loss] = []
     rounds = Rounds(budget)
     while len(orders) < draws and not rounds.late:
-        with rounds.timed():
+        with rounds.measure():
             orders.append(method.solve(objective, rng, budget.silent()).order)
             losses.append(expected_loss(problem, problem.regions_of(orders[-1])))
     if all(np.array_equal(order, orders[0]) for order in orders):

@@ -7,9 +7,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError, check_type, listed
+from learnroute.errors import InputError, check_type, list_names
 from learnroute.formats import json_files
-from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there, missing_file, opened_file
+from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there, missing_file, open_file
 from learnroute.formats.plans import plan_from
 from learnroute.model.learners import TRAINING
 from learnroute.model.problem import Problem
@@ -143,7 +143,7 @@ def problem_from(
     if not isinstance(streets, Streets):
         return Problem.from_dict(data)
     del data["streets"]
-    return Problem.from_dict(data).changed(streets=streets)
+    return Problem.from_dict(data).replace(streets=streets)
 
 
 def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
@@ -257,7 +257,7 @@ def _read(path: Path) -> Any:
     if not is_there(path):
         raise missing_file(path)
     if not path.suffix:
-        with opened_file(path):  # what is no regular file is refused as such
+        with open_file(path):  # what is no regular file is refused as such
             pass
     if path.suffix.lower() not in READERS or not path.suffix:
         known = ", ".join(suffix or "a folder" for suffix in READERS)
@@ -283,7 +283,7 @@ def main_file(path: Path) -> Path:
     tables = [path / name for name in ("travel.csv", "regions.csv") if (path / name).exists()]
     if len(found) + bool(tables) > 1:
         names = [file.name for file in (*tables[:1], *found)]
-        raise InputError(f"{len(names)} problems in this folder; give one of them: {listed(names)}", where=path)
+        raise InputError(f"{len(names)} problems in this folder; give one of them: {list_names(names)}", where=path)
     if not found and not tables:
         hint = "; `learnroute estimate` makes one from samples" if any(path.glob("*.csv")) else ""
         expected = "expected a problem file, or the tables travel.csv and dissimilarity.csv"

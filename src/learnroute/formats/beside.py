@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError, show
 from learnroute.formats import files, json_files
 from learnroute.formats.files import errors_naming, is_there
 from learnroute.model.problem import Problem
@@ -24,7 +24,7 @@ def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
     with errors_naming(other):
         data = json_files.read(other)
         if not isinstance(data, dict):
-            raise InputError(f"{shown(data)}: expected an object with learner, and vectors or dissimilarity")
+            raise InputError(f"{show(data)}: expected an object with learner, and vectors or dissimilarity")
         for member in taken:
             if member in data:
                 raise InputError(f"comes from {path.name}; remove it here", field=member)

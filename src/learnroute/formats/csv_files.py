@@ -21,7 +21,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError, did_you_mean, listed
+from learnroute.errors import InputError, did_you_mean, list_names
 from learnroute.formats import json_files
 from learnroute.formats.files import errors_naming, is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
@@ -56,7 +56,7 @@ def read(path: Path) -> dict[str, Any]:
     data["regions"] = names
     for field in MATRICES:
         if (folder / f"{field}.csv").exists():
-            data[field] = reordered(*read_matrix(folder / f"{field}.csv"), names, folder / f"{field}.csv")
+            data[field] = reorder(*read_matrix(folder / f"{field}.csv"), names, folder / f"{field}.csv")
     if (folder / "vectors.csv").exists():
         data["vectors"] = _vectors(folder / "vectors.csv", names)
     if not {"dissimilarity", "vectors", "transfer"} & set(data):
@@ -169,11 +169,11 @@ def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
     names = problem.regions
     tables: dict[str, list[list[Any]]] = {"learner.csv": learner_table(problem)}
     if problem.given_travel is not None:
-        tables["travel.csv"] = _labelled(problem.stops, problem.ways.matrix.tolist())
+        tables["travel.csv"] = _add_labels(problem.stops, problem.ways.matrix.tolist())
     for field in MATRICES:
         matrix = getattr(problem, field)
         if matrix is not None:
-            tables[f"{field}.csv"] = _labelled(names, matrix.tolist())
+            tables[f"{field}.csv"] = _add_labels(names, matrix.tolist())
     if problem.vectors is not None:
         header = ["region", *(f"v{k + 1}" for k in range(problem.vectors.shape[1]))]
         tables["vectors.csv"] = [
@@ -206,7 +206,7 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     write_text(path, plan.table(problem).to_csv())
 
 
-def _labelled(names: tuple[str, ...], matrix: list[list[float]]) -> list[list[Any]]:
+def _add_labels(names: tuple[str, ...], matrix: list[list[float]]) -> list[list[Any]]:
     return [["", *names], *([name, *row] for name, row in zip(names, matrix, strict=True))]
 
 
@@ -291,7 +291,7 @@ def _not_a_matrix(path: Path, header: list[str], rows: list[list[str]]) -> str:
         said += "; or a table of places, with columns name, and lat and lon or x and y"
     if rows and all(_is_number(row[0]) for row in rows):
         said += "; samples are read by `learnroute estimate`"
-    return f"columns are {listed([name for name in header if name])}: {said}"
+    return f"columns are {list_names([name for name in header if name])}: {said}"
 
 
 def _is_number(cell: str) -> bool:
@@ -300,7 +300,7 @@ def _is_number(cell: str) -> bool:
     return False
 
 
-def reordered(found: list[str], matrix: list[list[float]], names: list[str], path: Path) -> list[list[float]]:
+def reorder(found: list[str], matrix: list[list[float]], names: list[str], path: Path) -> list[list[float]]:
     """Put a matrix into the order of the regions of travel.csv."""
     if found == names:
         return matrix

@@ -26,7 +26,7 @@ LOCKED_BYTE = (1 << 31) - 1  # the byte of a file that is locked on Windows: no 
 
 def read_text(path: Path) -> str:
     """Return a file's text (UTF-8), or refuse."""
-    with opened_file(path) as file:
+    with open_file(path) as file:
         return text_of(file, path)
 
 
@@ -47,7 +47,7 @@ def text_of(file: IO[bytes], where: object) -> str:
 
 
 @contextlib.contextmanager
-def opened_file(path: Path, largest: int | None = LARGEST_FILE) -> Iterator[IO[bytes]]:
+def open_file(path: Path, largest: int | None = LARGEST_FILE) -> Iterator[IO[bytes]]:
     """Open a regular file for reading, or refuse: devices and pipes may never end, or never begin."""
     try:
         # a pipe that nobody writes to would keep `open` waiting; of a regular file, there is nothing to wait for

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError, show
 from learnroute.formats.beside import file_beside, models_missing, read_beside
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import read_text
@@ -40,7 +40,7 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
     roads = parser.roads()
     data = read_beside(path, ("travel", "coordinates", "geographic"))
     depots = _depots(path, parser, data)
-    chosen = [i for i in _chosen(path, parser, data.pop("nodes", None)) if i not in depots]
+    chosen = [i for i in _region_nodes(path, parser, data.pop("nodes", None)) if i not in depots]
     if len(chosen) < 2:
         raise InputError(
             f"{len(chosen)} regions; mark at least 2 nodes by an attribute region (their name), or list their ids as "
@@ -86,7 +86,7 @@ def _depots(path: Path, parser: _Parser, data: dict[str, Any]) -> list[int]:
     return marked
 
 
-def _chosen(path: Path, parser: _Parser, listed: Any) -> list[int]:
+def _region_nodes(path: Path, parser: _Parser, listed: Any) -> list[int]:
     """Return which nodes are regions."""
     if listed is None:
         return [i for i, node in enumerate(parser.nodes) if "region" in node]
@@ -182,14 +182,14 @@ class _Parser:
             if kind in (self._owner[0], "all") and field in WANTED[self._owner[0]]:
                 self._field, self._text = field, []
         elif name == "node":
-            identity = self._needed(line, attributes, "id")
+            identity = self._require(line, attributes, "id")
             if identity in self.place:
                 raise InputError("given twice", field="id", value=identity, where=self.path, line=line)
             self.place[identity] = len(self.nodes)
             self.nodes.append({"id": identity, "line": line})
             self._owner = ("node", self.nodes[-1])
         elif name == "edge":
-            ends = {end: self._needed(line, attributes, end) for end in ("source", "target")}
+            ends = {end: self._require(line, attributes, end) for end in ("source", "target")}
             directed = attributes.get("directed", "true" if self._directed else "false") == "true"
             self.edges.append({"line": line, "directed": directed, **ends})
             self._owner = ("edge", self.edges[-1])
@@ -199,7 +199,7 @@ class _Parser:
             self._directed = attributes.get("edgedefault", "directed") == "directed"
             self._owner = ("graph", self.graph)
         elif name == "key":
-            identity = self._needed(line, attributes, "id")
+            identity = self._require(line, attributes, "id")
             self._keys[identity] = (attributes.get("for", "all"), attributes.get("attr.name", identity))
         elif name == "hyperedge":
             raise InputError("hyperedges are not supported; use edges between two nodes", where=self.path, line=line)
@@ -217,7 +217,7 @@ class _Parser:
         if self._field is not None:
             self._text.append(text)
 
-    def _needed(self, line: int, attributes: dict[str, str], name: str) -> str:
+    def _require(self, line: int, attributes: dict[str, str], name: str) -> str:
         if name not in attributes:
             raise InputError("missing", field=name, where=self.path, line=line)
         return attributes[name]
@@ -238,5 +238,5 @@ def _vector(path: Path, node: dict[str, Any]) -> list[float]:
     """Return the numbers of a node's vector, which commas or spaces separate."""
     entries = node.get("vector", "").replace(",", " ").split()
     if not entries:
-        raise InputError(f"missing at node {shown(node['id'])}", field="vector", where=path, line=node["line"])
+        raise InputError(f"missing at node {show(node['id'])}", field="vector", where=path, line=node["line"])
     return [_number(path, node["line"], "vector", entry) for entry in entries]

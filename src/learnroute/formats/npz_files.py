@@ -16,9 +16,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from learnroute.errors import InputError, printable, shown
+from learnroute.errors import InputError, printable, show
 from learnroute.formats import json_files
-from learnroute.formats.files import atomic_write, opened_file
+from learnroute.formats.files import atomic_write, open_file
 from learnroute.model.problem import PARTS, Problem
 from learnroute.model.result import Plan
 
@@ -123,8 +123,8 @@ def _members(path: Path) -> dict[str, Any]:
     Sizes and shapes are looked at before anything is unpacked.
     """
     try:
-        with opened_file(path, None) as file, zipfile.ZipFile(file) as archive:
-            names = _checked_names(path, archive)
+        with open_file(path, None) as file, zipfile.ZipFile(file) as archive:
+            names = _check_names(path, archive)
             return {name: _array(archive, entry) for name, entry in names.items()}
     except (InputError, MemoryError):
         raise
@@ -133,7 +133,7 @@ def _members(path: Path) -> dict[str, Any]:
         raise InputError(f"not a NumPy archive that can be read ({cause})", where=path) from None
 
 
-def _checked_names(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo | None]:
+def _check_names(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo | None]:
     """Return the members by name, if all of them together are of a size that can be unpacked."""
     entries = archive.infolist()
     if len(entries) > MOST_MEMBERS:
@@ -142,9 +142,9 @@ def _checked_names(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.Zi
     for entry in entries:
         name = entry.filename.removesuffix(".npy")
         if name in names:
-            raise InputError("given twice; give each array once", field=shown(name), where=path)
+            raise InputError("given twice; give each array once", field=show(name), where=path)
         if name in KNOWN and not entry.filename.endswith(".npy"):
-            raise InputError(f"member {shown(name)} is not an array", where=path)
+            raise InputError(f"member {show(name)} is not an array", where=path)
         names[name] = entry if name in KNOWN else None
     total = sum(entry.file_size for entry in entries)
     if total > MOST_BYTES:

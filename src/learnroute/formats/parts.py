@@ -24,7 +24,7 @@ MEASURED = (".csv", ".json")
 
 def read_travel(path: Path) -> dict[str, Any]:
     """Read all members of a problem but those about models: `MODELS`."""
-    suffix = _known(path, tuple(TRAVEL))
+    suffix = _check_format(path, tuple(TRAVEL))
     with errors_naming(path):
         data = TRAVEL[suffix](path)
         if not isinstance(data, dict) or not data.keys() & {"travel", "coordinates"}:
@@ -43,12 +43,12 @@ def names_in(data: dict[str, Any]) -> list[str]:
     return [f"R{i + 1}" for i in range(size_of(data))] if given is None else [str(name) for name in given]
 
 
-def read_measured(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+def read_dissimilarities(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     """Read dissimilarities for the regions of `data`: a matrix with names (.csv), or a JSON problem or estimate.
 
     Where `data` has no names of its own, the regions take those of the matrix, in its order.
     """
-    suffix = _known(path, MEASURED)
+    suffix = _check_format(path, MEASURED)
     with errors_naming(path):
         if suffix == ".csv":
             names, matrix = csv_files.read_matrix(path)
@@ -88,7 +88,7 @@ def _in_order(found: dict[str, Any], names: list[str], wanted: list[str]) -> dic
     }
 
 
-def _known(path: Path, suffixes: tuple[str, ...]) -> str:
+def _check_format(path: Path, suffixes: tuple[str, ...]) -> str:
     if not is_there(path):
         raise missing_file(path)
     suffix = path.suffix.lower()

@@ -74,7 +74,7 @@ def read(path: Path) -> dict[str, Any]:
     if vectors:
         data["vectors"] = [list(row) for row in zip(*vectors, strict=True)]
     elif other.exists():
-        data["dissimilarity"] = csv_files.reordered(*csv_files.read_matrix(other), names, other)
+        data["dissimilarity"] = csv_files.reorder(*csv_files.read_matrix(other), names, other)
     else:
         raise InputError(
             f"missing; add a vector for each place, or put {other.name} beside the table",

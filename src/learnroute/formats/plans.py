@@ -28,7 +28,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     problem = problem.with_dissimilarities(data.get("dissimilarities", problem.dissimilarity_kind))
     trained = data.get("learner")
     if problem.learner.undecided and isinstance(trained, Mapping) and "regularization" in trained:
-        problem = problem.regularized(trained["regularization"])
+        problem = problem.with_regularization(trained["regularization"])
     found = Plan.of(problem, data["order"] if problem.fleet_rules is None else _fleet_routes(data, problem))
     if data.get("route", []) != ([] if found.several else list(found.route)) or data["routes"] != _lists(found.routes):
         raise InputError(

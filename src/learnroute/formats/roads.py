@@ -12,7 +12,7 @@ import numpy as np
 from learnroute.errors import InputError, install
 from learnroute.model.rounding import SAME
 from learnroute.model.streets import Streets
-from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.validation import FloatArray, IntArray, freeze
 
 AT_ONCE = 4_000_000  # distances held while the matrix is filled
 
@@ -57,7 +57,7 @@ class _ShortestPaths(Streets):
         }
         self.regions = regions
         self._tree: tuple[int, IntArray] | None = None  # the ways from the region asked about last
-        self.places = frozen(np.array(roads.places if roads.places is not None else np.zeros((roads.size, 2))))
+        self.places = freeze(np.array(roads.places if roads.places is not None else np.zeros((roads.size, 2))))
 
     def travel(self, names: list[str]) -> FloatArray:
         """Return the cost of the cheapest way between all regions, or refuse two that none joins."""
@@ -88,7 +88,7 @@ class _ShortestPaths(Streets):
         found = [self.places[start]]
         for a, b in pairwise(nodes):
             found += [*self._bends(a, b), self.places[b]]
-        return frozen(np.array(found))
+        return freeze(np.array(found))
 
     def _from(self, nodes: IntArray) -> FloatArray:
         return np.asarray(_dijkstra()(self.graph, indices=nodes)).reshape(len(nodes), -1)

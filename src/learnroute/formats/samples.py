@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from learnroute.errors import InputError, did_you_mean, listed
+from learnroute.errors import InputError, did_you_mean, list_names
 from learnroute.formats.csv_files import header_of, read_table, table_text
 from learnroute.formats.files import is_folder, is_there, write_text
-from learnroute.model.validation import FloatArray, frozen
+from learnroute.model.validation import FloatArray, freeze
 
 PLACE = re.compile(r"^.*?\.csv(?:, line \d+)?[:,] ")  # where in a file something is wrong
 VALUE = re.compile(r" = '[^']*'")
@@ -56,10 +56,10 @@ def read_samples(
     if not is_there(path):
         raise InputError("no such file or folder", where=path)
     if region is None:
-        columns = listed(header_of(path))
+        columns = list_names(header_of(path))
         reason = f"--region is missing; give the column with the region names ({columns}), or a folder with one file "
         raise InputError(f"{reason}per region", where=path)
-    return _grouped(path, target, region, skip)
+    return _group_rows(path, target, region, skip)
 
 
 def write_samples(path: Path, columns: Sequence[str], target: str, features: FloatArray, targets: FloatArray) -> None:
@@ -97,7 +97,7 @@ def _folder(folder: Path, target: str, skip: Sequence[str]) -> dict[str, RegionT
     return found
 
 
-def _grouped(path: Path, target: str, region: str, skip: Sequence[str]) -> dict[str, RegionTable]:
+def _group_rows(path: Path, target: str, region: str, skip: Sequence[str]) -> dict[str, RegionTable]:
     header, rows, lines = read_table(path)
     for name in (target, *skip):
         _place(path, header, name)  # a wrong name is everybody's problem
@@ -151,7 +151,7 @@ def _region(
     columns = tuple(name for k, name in enumerate(header) if k != where)
     if not columns:
         raise InputError(f"no column besides {target!r}; add at least one feature", where=path)
-    return RegionTable(columns, frozen(np.delete(table, where, axis=1)), frozen(table[:, where]))
+    return RegionTable(columns, freeze(np.delete(table, where, axis=1)), freeze(table[:, where]))
 
 
 def _place(path: Path, header: list[str], name: str) -> int:
@@ -162,4 +162,4 @@ def _place(path: Path, header: list[str], name: str) -> int:
 
 
 def _unusable(problem: str) -> RegionTable:
-    return RegionTable((), frozen(np.empty((0, 0))), frozen(np.empty(0)), problem)
+    return RegionTable((), freeze(np.empty((0, 0))), freeze(np.empty(0)), problem)

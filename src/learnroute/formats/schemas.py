@@ -43,7 +43,7 @@ def problem_schema() -> Schema:
             "rows": _list(_list(_ref("anyNumber"), least=1), least=2),
         },
         "properties": {
-            "title": _said(TEXT, "What the problem is called in print"),
+            "title": _describe(TEXT, "What the problem is called in print"),
             "regions": {
                 **_list({**TEXT, "minLength": 1}, least=2),
                 "uniqueItems": True,
@@ -59,7 +59,7 @@ def problem_schema() -> Schema:
             "dissimilarity_estimate": _ref(
                 "rows", "Unbiased estimates beside the upper bounds of dissimilarity: what plans go by"
             ),
-            "initial_estimate": _said(
+            "initial_estimate": _describe(
                 _list(_ref("anyNumber")), "Unbiased estimates beside the upper bounds of initial"
             ),
             "vectors": _ref(
@@ -69,28 +69,28 @@ def problem_schema() -> Schema:
                 "square",
                 "Instead of dissimilarity: the error in the column's region of a model trained in the row's alone",
             ),
-            "initial": _said(
+            "initial": _describe(
                 _list(_ref("nonNegative")),
                 "Upper bounds on the squared distance of each true model to the first one; 0 if omitted",
             ),
             "learner": _learner(),
-            "coordinates": _said(
+            "coordinates": _describe(
                 _list(depot.PLACE), "One [x, y] per region: for drawing, and for travel where no costs are given"
             ),
             "truth": _ref("rows", "The regions' true models, where they are known"),
-            "initial_model": _said(
+            "initial_model": _describe(
                 _list(_ref("anyNumber")), "The learner's initial model; only with truth; 0 if omitted"
             ),
-            "geographic": _said(
+            "geographic": _describe(
                 FLAG, "Whether coordinates are [longitude, latitude] in degrees; distances are then great circles in km"
             ),
             "constraints": constraints.SCHEMA,
             "travel_rate": _ref("nonNegative", "Loss per unit of travel cost; 1 if omitted"),
             "depot": depot.SCHEMA,
-            "samples": _said(
+            "samples": _describe(
                 _list(COUNT), "One number of samples per region, where they differ; instead of learner.samples"
             ),
-            "importance": _said(
+            "importance": _describe(
                 _list(_ref("nonNegative")),
                 "How much the error in each region counts in the mean over all regions, not all 0; 1 if omitted",
             ),
@@ -122,19 +122,21 @@ def plan_schema() -> Schema:
         ],
         "$defs": {"loss": _loss()},
         "properties": {
-            "route": _said(TEXTS, "Names in order of visit, where there is one vehicle"),
-            "routes": _said(_list(TEXTS), "The route of each vehicle; empty if it stays at home"),
-            "order": _said(_list(INDEX), "The same as route, 0-based"),
-            "models": _said(_list(INDEX), "With several models, the number of the one that each visit of route trains"),
-            "weights": _said(_list(POSITIVE), "Where the models of a fleet are averaged, the weight of each"),
+            "route": _describe(TEXTS, "Names in order of visit, where there is one vehicle"),
+            "routes": _describe(_list(TEXTS), "The route of each vehicle; empty if it stays at home"),
+            "order": _describe(_list(INDEX), "The same as route, 0-based"),
+            "models": _describe(
+                _list(INDEX), "With several models, the number of the one that each visit of route trains"
+            ),
+            "weights": _describe(_list(POSITIVE), "Where the models of a fleet are averaged, the weight of each"),
             "served_by": {
                 "type": "object",
                 "additionalProperties": {**INDEX, "type": ["integer", "null"]},
                 "description": "Where the models of a fleet serve their own regions, the number of the model that "
                 "serves each region; null for the untrained one",
             },
-            "travels": _said(_list(POSITIVE), "Of a fleet, the travel of each vehicle, in units of travel"),
-            "skipped": _said(TEXTS, "Names of the regions that are not visited"),
+            "travels": _describe(_list(POSITIVE), "Of a fleet, the travel of each vehicle, in units of travel"),
+            "skipped": _describe(TEXTS, "Names of the regions that are not visited"),
             "untrained": _or_null(
                 NUMBER, "Where visits are optional, the loss without any visit; null where it is not known"
             ),
@@ -144,8 +146,8 @@ def plan_schema() -> Schema:
             },
             "regime": {"enum": list(get_args(Regime))},
             "loss": _ref("loss", "Expected loss per region: (e8) or (e14)"),
-            "travel_cost": _said(POSITIVE, "Of the whole route, in units of travel"),
-            "travel_rate": _said(POSITIVE, "Loss per unit of travel"),
+            "travel_cost": _describe(POSITIVE, "Of the whole route, in units of travel"),
+            "travel_rate": _describe(POSITIVE, "Loss per unit of travel"),
             "learner": _training(),
             "dissimilarities": {
                 "enum": list(get_args(DissimilarityKind)),
@@ -190,7 +192,7 @@ def plan_schema() -> Schema:
                 "oneOf": [_ref("loss"), NULL],
                 "description": "The loss of the whole route; null where travel is worth nothing",
             },
-            "closed": _said(FLAG, "Whether the way back to the depot, or to the first region, counts"),
+            "closed": _describe(FLAG, "Whether the way back to the depot, or to the first region, counts"),
             "depot": _or_null(
                 TEXT, "Where the route starts, if that is no region; null if it starts at its first region"
             ),
@@ -201,13 +203,13 @@ def plan_schema() -> Schema:
             "lower_bound": _or_null(NUMBER, "No route has a smaller total"),
             "gap": _or_null(POSITIVE, "total / lower_bound - 1"),
             "certified_ratio": _or_null({**NUMBER, "minimum": 1}, "1 + gap"),
-            "optimal": _said(FLAG, "Proved to have the least total"),
+            "optimal": _describe(FLAG, "Proved to have the least total"),
             "guarantee": _or_null({**NUMBER, "minimum": 1}, "Ratio proved before solving"),
-            "guarantee_reason": _said(TEXT, "Why it holds, or why there is none"),
+            "guarantee_reason": _describe(TEXT, "Why it holds, or why there is none"),
             "guarantee_paper": _or_null(NUMBER, "That of the paper"),
             "guarantee_sharper": _or_null(NUMBER, "The sharper one of docs/bounds.md"),
-            "method": _said(TEXT, "The method that found the route"),
-            "requested": _said(TEXT, "The method asked for"),
+            "method": _describe(TEXT, "The method that found the route"),
+            "requested": _describe(TEXT, "The method asked for"),
             "seconds": POSITIVE,
             "seed": INDEX,
             "notes": TEXTS,
@@ -223,7 +225,7 @@ def _loss() -> Schema:
         "What averaging gains, by a regularised learner where dissimilar regions follow each other and by merged "
         "models; never > 0 but for long gradient steps"
     )
-    free = {"total": NUMBER, "pairs": _said(NUMBER, gained)}
+    free = {"total": NUMBER, "pairs": _describe(NUMBER, gained)}
     return {
         "type": "object",
         "required": [part.name for part in fields(Loss) if part.name != "pairs"],
@@ -234,14 +236,16 @@ def _loss() -> Schema:
 
 def _learner() -> Schema:
     """The learner of a problem."""
-    whole = {"features": _said(COUNT, "m; with least squares, not n-1, n or n+1")}
-    whole["samples"] = _said(COUNT, "n, fresh samples in each region; may be left out where samples lists them")
+    whole = {"features": _describe(COUNT, "m; with least squares, not n-1, n or n+1")}
+    whole["samples"] = _describe(COUNT, "n, fresh samples in each region; may be left out where samples lists them")
     whole["noise"] = _ref(
         "anyNumber",
         "Standard deviation σ; of the rule calibrated, what each visit adds, which may be negative; 0 if omitted",
     )
     training = _rule_members()
-    training["rule"] = _said(training["rule"], "How the learner trains; least-squares, the paper's learner, if omitted")
+    training["rule"] = _describe(
+        training["rule"], "How the learner trains; least-squares, the paper's learner, if omitted"
+    )
     calibrated = {"properties": {"rule": {"const": Calibrated.rule}}, "required": ["rule"]}
     return {
         "type": "object",
@@ -253,7 +257,7 @@ def _learner() -> Schema:
 
 def _training() -> Schema:
     """How the learner of a plan trains: all is decided."""
-    chosen = _said({"enum": list(CHOSEN)}, "Where regularization was chosen with the route")
+    chosen = _describe({"enum": list(CHOSEN)}, "Where regularization was chosen with the route")
     members = _rule_members()
     members["regularization"] = {"anyOf": [each for each in members["regularization"]["anyOf"] if "enum" not in each]}
     near = "From where to where regularization (a factor of it, for a schedule) is within 1 % of the loss"
@@ -263,7 +267,7 @@ def _training() -> Schema:
         "properties": {
             **members,
             "chosen": chosen,
-            "range": _said(_list(POSITIVE), near),
+            "range": _describe(_list(POSITIVE), near),
         },
         "additionalProperties": False,
         "description": "How the learner trains",
@@ -278,13 +282,13 @@ def _rule_members() -> Schema:
     }
 
 
-def _said(schema: Schema, description: str) -> Schema:
+def _describe(schema: Schema, description: str) -> Schema:
     return {**schema, "description": description}
 
 
 def _ref(name: str, description: str = "") -> Schema:
     found = {"$ref": f"#/$defs/{name}"}
-    return _said(found, description) if description else found
+    return _describe(found, description) if description else found
 
 
 def _list(items: Schema, least: int = 0) -> Schema:

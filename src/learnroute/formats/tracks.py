@@ -49,7 +49,7 @@ def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool =
         way: tuple[Place, ...] = (place,)
         if before is not None and problem.streets is not None:
             along = problem.streets.path(before, stop.place)
-            way = tuple(map(_pair, _wrapped(along) if degrees else along))[1:] or way
+            way = tuple(map(_pair, _wrap_longitudes(along) if degrees else along))[1:] or way
         score = float(problem.scores[stop.place]) if stop.region else None
         found.append(Stop(stop.position, stop.name, place, stop.travel, score, way, stop.visit))
         before = stop.place
@@ -94,7 +94,7 @@ def in_degrees(problem: Problem, path: Path) -> FloatArray:
             "[longitude, latitude] with geographic: true",
             where=path,
         )
-    return _wrapped(problem.stop_coordinates)
+    return _wrap_longitudes(problem.stop_coordinates)
 
 
 def in_metres(problem: Problem, path: Path) -> FloatArray:
@@ -141,7 +141,7 @@ def decimal(number: float, *, point: bool = False) -> str:
     return np.format_float_positional(number, trim="0" if point else "-")
 
 
-def _wrapped(places: FloatArray) -> FloatArray:
+def _wrap_longitudes(places: FloatArray) -> FloatArray:
     """Bring longitudes to where maps have them: -180 degrees or more, less than 180."""
     longitude = places[:, 0]
     around = np.where((longitude < -180) | (longitude >= 180), (longitude + 180) % 360 - 180, longitude)

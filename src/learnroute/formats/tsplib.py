@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError, show
 from learnroute.formats.beside import file_beside, models_missing, read_beside, write_beside
 from learnroute.formats.files import read_text, write_text
 from learnroute.model.problem import Problem
@@ -86,7 +86,7 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
         *(" ".join(map(_text, row)) for row in travel.tolist()),
         "EOF",
     ]
-    write_beside(problem.changed(title=problem.title or path.stem), path, ("travel",))
+    write_beside(problem.replace(title=problem.title or path.stem), path, ("travel",))
     write_text(path, "\n".join(lines) + "\n")
     return path, file_beside(path)
 
@@ -119,7 +119,7 @@ def _parts(path: Path) -> tuple[dict[str, str], dict[str, Lines]]:
         found = KEYWORD.fullmatch(text)
         if found is None:
             if text and section is None:
-                raise InputError(f"{shown(text)}: expected a keyword such as DIMENSION:", where=path, line=number)
+                raise InputError(f"{show(text)}: expected a keyword such as DIMENSION:", where=path, line=number)
             if text and section is not None:
                 section.append((number, text.split()))
             continue
@@ -167,7 +167,7 @@ def _numbers(path: Path, section: str, lines: Lines) -> FloatArray:
             except ValueError:
                 fine = False
             if not fine:
-                raise InputError(f"{shown(word)}: expected a finite number", field=section, where=path, line=number)
+                raise InputError(f"{show(word)}: expected a finite number", field=section, where=path, line=number)
     raise InputError("expected numbers", field=section, where=path)
 
 

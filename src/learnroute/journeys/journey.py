@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from learnroute.errors import InputError, check_type, did_you_mean, listed
+from learnroute.errors import InputError, check_type, did_you_mean, list_names
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
 from learnroute.journeys.observation import Observation
@@ -18,10 +18,10 @@ from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import only, with_region
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import FloatArray, as_count, as_path, frozen
+from learnroute.model.validation import FloatArray, as_count, as_path, freeze
 from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
-from learnroute.solvers.registry import method_named
+from learnroute.solvers.registry import method_by_name
 
 MEMBERS = ("problem", "method", "seed", "dissimilarities", "visits", "rest")  # of its file
 
@@ -68,7 +68,7 @@ class Journey(TableMixin):
         progress: Progress | None = None, time_limit: float | None = None,
     ) -> None:  # fmt: skip
         check_type("problem", problem, Problem)
-        method_named(method)
+        method_by_name(method)
         self.method, self.seed = method, as_count("seed", seed, least=0, meaning="the seed")
         self.file = None if file is None else as_path("file", file)
         if self.file is not None:
@@ -94,13 +94,13 @@ class Journey(TableMixin):
             data = json_files.read(path)
             if not isinstance(data, dict) or not set(MEMBERS) <= set(data):
                 raise InputError("is not a journey; start one with `learnroute journey FILE --begin PROBLEM`")
-            return cls._resumed(data, path)
+            return cls._resume(data, path)
 
     @classmethod
-    def _resumed(cls, data: dict[str, Any], path: Path) -> Self:
+    def _resume(cls, data: dict[str, Any], path: Path) -> Self:
         journey = cls.__new__(cls)
         journey.file, journey.method = path, data["method"]
-        method_named(journey.method)
+        method_by_name(journey.method)
         journey.seed = as_count("seed", data["seed"], least=0, meaning="the seed")
         given = Problem.from_dict(data["problem"])
         journey.origin = journey.problem = given.with_dissimilarities(data["dissimilarities"])
@@ -112,7 +112,7 @@ class Journey(TableMixin):
         for k, entry in enumerate(visits):
             if not isinstance(entry, dict) or not isinstance(entry.get("region"), str):
                 raise InputError("expected an object with region", field=f"visits[{k}]", value=entry)
-            journey._take(journey._checked(entry["region"], entry))
+            journey._take(journey._check_visit(entry["region"], entry))
         rest, dropped = data["rest"], data.get("dropped", {})
         optional = journey.problem.rules is not None
         if not isinstance(rest, list) or not all(isinstance(name, str) for name in rest):
@@ -193,7 +193,9 @@ class Journey(TableMixin):
             missing = [name for name, must in zip(self.problem.regions, rules.required, strict=True) if must]
             missing = [name for name in missing if name not in made]
             said += (
-                [f"no route from here keeps the rules (visits): {listed(missing)} must be visited"] if missing else []
+                [f"no route from here keeps the rules (visits): {list_names(missing)} must be visited"]
+                if missing
+                else []
             )
         return (*said, *self.dropped.values())
 
@@ -253,7 +255,7 @@ class Journey(TableMixin):
         name = self.next if region is None else region
         if name is None:
             raise InputError(f"{self._end}; the journey is over", field="region")
-        visit = self._checked(name, {"errors": errors, "dissimilarity": dissimilarity, "vector": vector})
+        visit = self._check_visit(name, {"errors": errors, "dissimilarity": dissimilarity, "vector": vector})
         with self._planning_anew(budget):
             self._take(visit)
         return self.next
@@ -334,7 +336,7 @@ class Journey(TableMixin):
         kept = [i for i, name in enumerate(self.problem.regions) if name != region]
         with self._planning_anew(budget):
             self.origin, self.problem = only(self.origin, kept), only(self.problem, kept)
-            self.errors = frozen(self.errors[kept])
+            self.errors = freeze(self.errors[kept])
             self.visits = tuple(visit.without(region) for visit in self.visits)
         return self.next
 
@@ -362,7 +364,7 @@ class Journey(TableMixin):
             **({"dropped": dict(self.dropped)} if self.dropped else {}),
         }
 
-    def _checked(self, region: str, measured: Mapping[str, Any]) -> Observation:
+    def _check_visit(self, region: str, measured: Mapping[str, Any]) -> Observation:
         """Check a visit before anything changes."""
         self._check_left(region)
         return Observation.of(self.problem, region, measured)
@@ -373,7 +375,9 @@ class Journey(TableMixin):
             raise InputError("expected the name of a region", field="region", value=region)
         if region not in self.left:
             known = region in self.problem.regions
-            hint = f"unvisited are {listed(self.left)}" if known else did_you_mean(region, self.left, "unvisited are")
+            hint = (
+                f"unvisited are {list_names(self.left)}" if known else did_you_mean(region, self.left, "unvisited are")
+            )
             why = "there is no such region"
             if known:
                 rules = self.problem.rules
@@ -387,18 +391,18 @@ class Journey(TableMixin):
         if visit.vector is not None and self.problem.vectors is not None:
             vectors = np.array(self.problem.vectors)
             vectors[here] = visit.vector
-            self.problem = self.problem.changed(vectors=vectors, **self._corrected(here, _distances(vectors, here)))
+            self.problem = self.problem.replace(vectors=vectors, **self._correct(here, _distances(vectors, here)))
         elif visit.dissimilarity:
             apart = {self.problem.regions.index(name): value for name, value in visit.dissimilarity.items()}
-            self.problem = self.problem.changed(**self._corrected(here, apart), dissimilarity_low=None)
+            self.problem = self.problem.replace(**self._correct(here, apart), dissimilarity_low=None)
         after = self._ahead.errors_after((here,))
         self.common, errors = float(after.common), np.array(after.total)
         for name, value in visit.errors.items():
             errors[self.problem.regions.index(name)] = value
-        self.errors = frozen(errors)
+        self.errors = freeze(errors)
         self.visits = (*self.visits, visit)
 
-    def _corrected(self, here: int, apart: Mapping[int, float]) -> dict[str, FloatArray]:
+    def _correct(self, here: int, apart: Mapping[int, float]) -> dict[str, FloatArray]:
         """Return the matrices of dissimilarities with what was measured in a region: what was known is replaced."""
         found = {}
         for name in ("dissimilarity", "dissimilarity_estimate"):
@@ -411,7 +415,7 @@ class Journey(TableMixin):
 
     def _plan(self, budget: Budget) -> None:
         """Plan the rest from where the agent stands."""
-        ahead, method = self._ahead, method_named(self.method)
+        ahead, method = self._ahead, method_by_name(self.method)
         if self.problem.rules is None:
             self.rest = ahead.plan(method, self.seed, budget)
         else:

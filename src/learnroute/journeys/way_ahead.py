@@ -24,7 +24,7 @@ from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.registry import Method, method_named
+from learnroute.solvers.registry import Method, method_by_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class WayAhead:
         try:
             answer = method.solve(objective, rng, budget)
         except RefusedError:  # the way on from here need not cost what the way back does
-            answer = method_named("auto").solve(objective, rng, budget)
+            answer = method_by_name("auto").solve(objective, rng, budget)
         assert objective.ends.allows(answer.order), answer.method
         return tuple(left[k] for k in answer.order.tolist() if k < len(left))
 
@@ -106,7 +106,7 @@ class WayAhead:
         missing.subtract(problem.regions[i] for i in visited[-1:])
         why = {name: reason for name, reason in dropped.items() if name in left and name not in planned}
         for name in missing - Counter(planned):
-            why[name] = _why_dropped(objective, best, value, name, place(name))
+            why[name] = _reason_to_drop(objective, best, value, name, place(name))
         return planned, why
 
     def _value_of_ending(self, objective: VisitObjective) -> float:
@@ -130,10 +130,10 @@ def _solve(
     try:
         return method.solve(objective, rng, budget, initial=initial).order
     except RefusedError:
-        return method_named("auto").solve(objective, rng, budget, initial=initial).order
+        return method_by_name("auto").solve(objective, rng, budget, initial=initial).order
 
 
-def _why_dropped(objective: VisitObjective, rest: IntArray, value: float, name: str, region: int) -> str:
+def _reason_to_drop(objective: VisitObjective, rest: IntArray, value: float, name: str, region: int) -> str:
     """Say what a visit would do to the loss per region, at the best place of the way ahead."""
     tried = (np.insert(rest, k, region) for k in range(len(rest) + 1))
     losses = [objective(visits) for visits in tried if objective.allows(visits)]

@@ -83,14 +83,14 @@ class PipelineLearner(_Behind):
                 continue
             if hasattr(step, "partial_fit"):
                 step.partial_fit(features)
-            elif not _fitted(step):
+            elif not _is_fitted(step):
                 step.fit(features, targets)
             features = step.transform(features)
         self.model.steps[-1][1].partial_fit(features, targets, **self.told)
         return self
 
 
-def _fitted(step: Any) -> bool:
+def _is_fitted(step: Any) -> bool:
     """Whether a scikit-learn estimator was fitted: it then has members that end with an underscore."""
     return any(name.endswith("_") and not name.startswith("__") for name in vars(step))
 

@@ -203,7 +203,7 @@ class LinearTrainings:
         """
         kind = self.kind
         if kind == "RecursiveRegressor":
-            tables = [self._pooled()]
+            tables = [self._pooled_maps()]
         elif kind == "ProximalRegressor":
             given = self.learner.strength if strength is None else strength
             each = range(positions) if np.ndim(given) else range(1)
@@ -263,7 +263,7 @@ class LinearTrainings:
             constants.append(np.einsum("brm,br->mb", right, gains * turned))
         return np.array(maps), np.array(constants)
 
-    def _pooled(self) -> tuple[FloatArray, FloatArray]:
+    def _pooled_maps(self) -> tuple[FloatArray, FloatArray]:
         """Return the maps of recursive least squares: each order ends with the same model, and each map leads to it."""
         models = []
         for dealt in self.draws.dealt:

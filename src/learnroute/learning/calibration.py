@@ -37,7 +37,7 @@ from learnroute.model.learners import Calibrated, Learner
 from learnroute.model.problem import Problem
 from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_choice, as_matrix, as_number, frozen
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_choice, as_matrix, as_number, freeze
 
 SEVERAL = "several models were trained; follow a route with one model"
 FEWEST_VISITS = 6  # clusters below which no interval means anything
@@ -136,7 +136,7 @@ class Calibration(PictureMixin):
         if self.form == HELD:
             assert known.before is not None
             values = np.array([self.retention.value, self.coupling.value])
-            known = replace(known, errors=frozen(laws.target_errors(known.errors, known.before, values)))
+            known = replace(known, errors=freeze(laws.target_errors(known.errors, known.before, values)))
         return known.to_problem(self.learner, travel, coordinates, **fields)
 
     def table(self) -> Table:
@@ -233,7 +233,7 @@ def calibrate(
     known = transfer if isinstance(transfer, Transfer) else Transfer.of(transfer)
     if not 0 < as_number("level", level, meaning="the level") < 1:
         raise InputError("expected a number between 0 and 1", field="level", value=level)
-    wanted = _wanted(forms)
+    wanted = _check_forms(forms)
     routes, records = _routes(known, followed)
     found = laws.visits_of(routes, known.errors)
     count = int(found.visit.max()) + 1
@@ -294,7 +294,7 @@ def _cells(part: Coefficient | None) -> tuple[Any, ...]:
     return (None,) * 4 if part is None else (part.value, part.low, part.high, part)
 
 
-def _wanted(forms: Iterable[str]) -> set[str]:
+def _check_forms(forms: Iterable[str]) -> set[str]:
     """Check names of forms."""
     named = [forms] if isinstance(forms, str) or not isinstance(forms, Iterable) else list(forms)
     return {as_choice("forms", name, FORMS) for name in named}
@@ -319,7 +319,7 @@ def _routes(known: Transfer, followed: Iterable[Any]) -> tuple[list[Route], list
         raise InputError("expected a list of followed routes", field="followed", value=followed)
     routes, records = [], []
     for number, one in enumerate(followed):
-        route, errors, before, learner = _followed(f"followed[{number}]", one)
+        route, errors, before, learner = _unpack_pilot(f"followed[{number}]", one)
         places = [_place(f"followed[{number}].route", name, known.regions) for name in route]
         table = as_matrix(f"followed[{number}].errors", errors, len(places), len(places), least=-LARGEST_VALUE,
                           meaning="errors")  # fmt: skip
@@ -336,7 +336,7 @@ def _routes(known: Transfer, followed: Iterable[Any]) -> tuple[list[Route], list
     return routes, records
 
 
-def _followed(field: str, given: Any) -> tuple[Sequence[Any], Any, Any, Any]:
+def _unpack_pilot(field: str, given: Any) -> tuple[Sequence[Any], Any, Any, Any]:
     if isinstance(given, Following):
         if given.fleet is not None:
             raise InputError(SEVERAL, field=field)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.labelled_tables import Labelled, align
-from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen, mask_of
+from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, freeze, mask_of
 
 Batch = tuple[FloatArray, FloatArray]  # features (samples x features), targets
 FeatureMap = Any  # a callable from features to features, or an object with `transform`
@@ -35,7 +35,7 @@ class RegionData:
     truth: FloatArray | None = None
     scaling: FeaturesScaling | None = None
 
-    def mapped(self, features: Callable[[FloatArray], FloatArray]) -> RegionData:
+    def map_features(self, features: Callable[[FloatArray], FloatArray]) -> RegionData:
         """Return the region with its features through a map; through a scaling once, and never through two."""
         if isinstance(features, FeaturesScaling) and self.scaling is not None:
             if self.scaling != features:
@@ -71,7 +71,7 @@ def as_batch(region: str, features: Any, targets: Any, columns: Sequence[str] | 
     except InputError as refusal:
         raise refusal.within(f"region {region!r}") from None
     try:
-        inputs, outputs = _unmasked(features), _unmasked(targets)
+        inputs, outputs = _fill_masked(features), _fill_masked(targets)
     except (TypeError, ValueError):
         raise InputError("features and targets must be tables of numbers", field=f"region {region!r}") from None
     if outputs.ndim == 2 and outputs.shape[1] == 1:
@@ -82,10 +82,10 @@ def as_batch(region: str, features: Any, targets: Any, columns: Sequence[str] | 
             "(samples,)",
             field=f"region {region!r}",
         )
-    return frozen(inputs), frozen(outputs)
+    return freeze(inputs), freeze(outputs)
 
 
-def _unmasked(values: Any) -> FloatArray:
+def _fill_masked(values: Any) -> FloatArray:
     table, mask = np.array(values, dtype=np.float64), mask_of(values)
     if mask.any():
         table[mask] = np.nan
@@ -114,7 +114,7 @@ def split_rows(samples: int, estimate: float, test: float, rng: np.random.Genera
     first = round(samples * estimate)
     second = first + round(samples * test)
     parts = (shuffled[:first], shuffled[second:], shuffled[first:second])
-    return Rows(*(frozen(np.sort(part)) for part in parts))
+    return Rows(*(freeze(np.sort(part)) for part in parts))
 
 
 def resample_region(region: RegionData, rng: np.random.Generator) -> RegionData:
@@ -206,14 +206,14 @@ def fitted_map(features: FeatureMap | None, pooled: FloatArray) -> Callable[[Flo
     if not hasattr(features, "transform") or isinstance(features, type):
         if not callable(features) or isinstance(features, type):
             raise InputError("expected a callable or an object with transform", field="features", value=features)
-        return lambda inputs: _mapped(features(inputs), inputs)
+        return lambda inputs: _check_mapped(features(inputs), inputs)
     ready = features
     if hasattr(features, "fit") and not _is_fitted(features):
         ready = copy.deepcopy(features).fit(pooled)
-    return lambda inputs: _mapped(ready.transform(inputs), inputs)
+    return lambda inputs: _check_mapped(ready.transform(inputs), inputs)
 
 
-def _mapped(outputs: Any, inputs: FloatArray) -> FloatArray:
+def _check_mapped(outputs: Any, inputs: FloatArray) -> FloatArray:
     if hasattr(outputs, "toarray"):  # a sparse matrix
         outputs = outputs.toarray()
     table = np.asarray(outputs, dtype=np.float64)
@@ -223,7 +223,7 @@ def _mapped(outputs: Any, inputs: FloatArray) -> FloatArray:
             "sample",
             field="features",
         )
-    return frozen(table)
+    return freeze(table)
 
 
 def _is_fitted(transformer: Any) -> bool:

@@ -32,7 +32,7 @@ from learnroute.model.validation import (
     as_names,
     as_number,
     as_vector,
-    frozen,
+    freeze,
 )
 from learnroute.solvers.contract import Progress
 
@@ -177,7 +177,7 @@ class Estimate(PictureMixin):
             travel = np.zeros((len(between), len(between)))
             regions = between if regions is None else regions
             made = self.to_problem(travel, samples, coordinates, regions, title, regularization=regularization)
-            return made.changed(travel=None, geographic=geographic)
+            return made.replace(travel=None, geographic=geographic)
         own = names_along({"travel": travel})
         names = as_names("regions", own or self.regions if regions is None else regions, None)
         costs = np.asanyarray(align_square("travel", travel, names), dtype=object)  # a mask stays, to be refused
@@ -439,8 +439,8 @@ def estimate(
     return Estimate(
         regions=tuple(fits),
         failures=taken.failures,
-        models=frozen(np.array([f.model for f in fits.values()])),
-        noise=frozen(np.sqrt([f.variance for f in fits.values()])),
+        models=freeze(np.array([f.model for f in fits.values()])),
+        noise=freeze(np.sqrt([f.variance for f in fits.values()])),
         pooled_noise=float(np.sqrt(sum(f.variance * f.degrees for f in fits.values()) / total)),
         dissimilarity=distances[0],
         upper=distances[1],
@@ -558,7 +558,7 @@ def _distances(
             upper[i, j] = upper[j, i] = max(bound, delta[i, j])
         if progress is not None:
             progress("estimate", (i + 1) * (i + 2) / (size * (size + 1)))
-    return frozen(delta), frozen(upper), frozen(initial), frozen(initial_upper)
+    return freeze(delta), freeze(upper), freeze(initial), freeze(initial_upper)
 
 
 def _model(entries: ArrayLike, width: int) -> FloatArray:

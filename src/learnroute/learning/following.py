@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, check_callable, did_you_mean, listed, shown
+from learnroute.errors import InputError, check_callable, did_you_mean, list_names, show
 from learnroute.learning.adapters import as_learner
 from learnroute.learning.data import (
     Batch,
@@ -34,7 +34,7 @@ from learnroute.model.labelled_tables import align
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
-from learnroute.model.validation import FloatArray, as_count, frozen
+from learnroute.model.validation import FloatArray, as_count, freeze
 from learnroute.solvers.contract import Progress
 
 MOST_CLASSES = 1000  # more different targets are numbers, not classes
@@ -100,7 +100,7 @@ class Following(PictureMixin):
         apart = [name for name, one in zip(self.tested, self.final_by_region, strict=True) if one.agrees is False]
         if self.final.agrees and not apart:
             return "predicted and measured errors agree within chance"
-        where = f" in {listed(apart)}" if apart else ""
+        where = f" in {list_names(apart)}" if apart else ""
         if self.final.agrees:
             return f"predicted and measured errors agree on average, but differ by more than chance{where}"
         once = " of the test samples (repeats also show the chance in training)" if self.repeats == 1 else ""
@@ -246,7 +246,7 @@ def follow(
         if run:
             draws = [np.random.default_rng((seed, run, place)) for place in places]
             dealt = [resample_region(region, rng) for region, rng in zip(regions, draws, strict=True)]
-            given = seeded(copy.deepcopy(learner), seed + run)
+            given = reseed(copy.deepcopy(learner), seed + run)
         models = [as_learner(given, classes) for _ in range(1 if fleet is None else fleet.size)]
         model = models[0]
         if not run:
@@ -256,7 +256,7 @@ def follow(
         if fleet is None:
             finals.append(matrices[-1][-1])
         else:
-            untrained = _untrained(as_learner(given, classes), regions[0]) if fleet.serves_untrained else None
+            untrained = _first_learner(as_learner(given, classes), regions[0]) if fleet.serves_untrained else None
             serving = fleet.serving(models, untrained, tested)
             finals.append(_served_errors(serving, dealt, measure))
         if not run:
@@ -275,7 +275,7 @@ def follow(
     return Following(
         route=stops,
         tested=tested,
-        errors=frozen(np.mean(matrices, axis=0)) if runs > 1 else frozen(matrices[0]),
+        errors=freeze(np.mean(matrices, axis=0)) if runs > 1 else freeze(matrices[0]),
         before=before,
         model=getattr(first, "model", first),
         metrics=Metrics(**{name: float(np.mean([one[name] for one in metrics])) for name in metrics[0]}),
@@ -309,10 +309,10 @@ def _train_along(
     return errors
 
 
-def _untrained(model: Any, region: RegionData) -> Any:
+def _first_learner(model: Any, region: RegionData) -> Any:
     """Return a learner that predicts before any training, or refuse one that cannot."""
     if hasattr(model, "untrained") and not hasattr(model, "coef_"):
-        return model.untrained(region.test[0].shape[1])
+        return model.without_training(region.test[0].shape[1])
     try:
         model.predict(region.test[0][:1])
     except Exception as error:  # of any library
@@ -366,15 +366,15 @@ def regions_of(
     columns = _columns(data[stops[0]])
     if columns is not None and isinstance(features, FeaturesScaling):
         columns = features.columns or columns
-    regions = [_checked(name, data[name], columns) for name in stops]
+    regions = [_check_region(name, data[name], columns) for name in stops]
     mapped = fitted_map(features, regions[0].train[0])
     if mapped is not None:
-        regions = [_mapped(name, region, mapped) for name, region in zip(stops, regions, strict=True)]
+        regions = [_map_region(name, region, mapped) for name, region in zip(stops, regions, strict=True)]
     labels = np.unique(np.concatenate([part[1] for region in regions for part in (region.train, region.test)]))
     return stops, regions, labels if len(labels) <= MOST_CLASSES else None
 
 
-def seeded(model: Any, seed: int) -> Any:
+def reseed(model: Any, seed: int) -> Any:
     """Give a learner, or those of its parts that have one, another random state."""
     if hasattr(model, "get_params") and hasattr(model, "set_params"):
         states = [name for name in model.get_params() if name.rsplit("__", 1)[-1] == "random_state"]
@@ -387,7 +387,7 @@ def seeded(model: Any, seed: int) -> Any:
 def errors_before(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArray | None:
     """Return the error in each region of a linear learner's first model; None of any other learner."""
     if hasattr(model, "untrained") and not hasattr(model, "coef_"):
-        model = model.untrained(regions[0].test[0].shape[1])
+        model = model.without_training(regions[0].test[0].shape[1])
     return errors_in(model, regions, error) if hasattr(model, "coef_") else None
 
 
@@ -396,8 +396,8 @@ def errors_in(model: Any, regions: Sequence[RegionData], error: Error) -> FloatA
     found = [error(model, region) for region in regions]
     wrong = next((one for one in found if not isinstance(one, Real) or isinstance(one, bool)), None)
     if wrong is not None:
-        raise InputError("the error in a region must be a number", field="error", found=f"gave {shown(wrong)}")
-    return frozen(np.array(found, dtype=np.float64))
+        raise InputError("the error in a region must be a number", field="error", found=f"gave {show(wrong)}")
+    return freeze(np.array(found, dtype=np.float64))
 
 
 def stops_of(route: Any, data: Any) -> tuple[str, ...]:
@@ -427,7 +427,7 @@ def _columns(given: Any) -> tuple[str, ...] | None:
     return columns_of(given[0]) if isinstance(given, tuple) and given else None
 
 
-def _checked(name: str, given: Any, columns: tuple[str, ...] | None) -> RegionData:
+def _check_region(name: str, given: Any, columns: tuple[str, ...] | None) -> RegionData:
     parts = {}
     region = given
     if isinstance(given, tuple) and len(given) == 4:
@@ -452,8 +452,8 @@ def _checked(name: str, given: Any, columns: tuple[str, ...] | None) -> RegionDa
     return RegionData(parts["training"], parts["test"], align("truth", region.truth, columns), region.scaling)
 
 
-def _mapped(name: str, region: RegionData, features: Callable[[FloatArray], FloatArray]) -> RegionData:
+def _map_region(name: str, region: RegionData, features: Callable[[FloatArray], FloatArray]) -> RegionData:
     try:
-        return region.mapped(features)
+        return region.map_features(features)
     except InputError as refusal:
         raise refusal.within(f"region {name!r}") from None

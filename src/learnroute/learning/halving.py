@@ -12,7 +12,7 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.learning.adapters import as_learner
 from learnroute.learning.affine_maps import Draws
-from learnroute.learning.following import errors_in, seeded
+from learnroute.learning.following import errors_in, reseed
 from learnroute.learning.measures import Error
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
@@ -78,7 +78,7 @@ class Trainer:
         """Return the final error in each region after training along an order, in a draw."""
         dealt = self.draws.deal(draw)
         batches = [iter(self.draws.batches(region)) for region in dealt]
-        given = seeded(copy.deepcopy(self.learner), self.draws.seed + draw)
+        given = reseed(copy.deepcopy(self.learner), self.draws.seed + draw)
         model = as_learner(given, self.classes)
         for place in order.tolist():
             model.partial_fit(*next(batches[place]))

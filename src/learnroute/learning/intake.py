@@ -13,7 +13,7 @@ from learnroute.errors import InputError
 from learnroute.formats.samples import RegionTable
 from learnroute.learning.data import Batch, FeatureMap, Rows, as_batch, columns_of, fitted_map, pair_of, split_rows
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.validation import FloatArray, IntArray, as_names, frozen
+from learnroute.model.validation import FloatArray, IntArray, as_names, freeze
 
 Missing = Literal["refuse", "drop"]
 Scaling = Literal["none", "standardise", "whiten"]
@@ -71,7 +71,7 @@ def take_in(
             continue
         kept[name] = (table.features, table.targets)
         dropped[name] = len(table.targets) - len(whole)
-        rows[name] = Rows(*(frozen(whole[part]) for part in (dealt.estimate, dealt.train, dealt.test)))
+        rows[name] = Rows(*(freeze(whole[part]) for part in (dealt.estimate, dealt.train, dealt.test)))
     names = common if features is None else ()
     parts = [kept[name][0][rows[name].estimate] for name in kept]
     pooled = np.concatenate(parts) if parts else np.empty((0, 0))
@@ -79,7 +79,7 @@ def take_in(
     made = learn_scaling(mapped(pooled), scaling, intercept, names) if len(pooled) else None
 
     def transform(inputs: FloatArray) -> FloatArray:
-        return frozen(mapped(inputs)) if made is None else made.apply(mapped(inputs))
+        return freeze(mapped(inputs)) if made is None else made.apply(mapped(inputs))
 
     return Intake(kept, rows, dropped, failures, names, mapped, transform, made)
 
@@ -89,7 +89,7 @@ def constant_columns(features: FloatArray, columns: Sequence[str]) -> str | None
     still = np.flatnonzero(np.ptp(features, axis=0) == 0)
     if not still.size:
         return None
-    what = _listed(still, columns)
+    what = _list_columns(still, columns)
     return f"{what} never changes here; drop it, or ask for an intercept instead"
 
 
@@ -120,7 +120,7 @@ def _in_order(table: RegionTable, columns: tuple[str, ...]) -> RegionTable:
     if table.columns == columns or sorted(table.columns) != sorted(columns) or len(set(columns)) < len(columns):
         return table
     place = [table.columns.index(name) for name in columns]
-    return RegionTable(columns, frozen(table.features[:, place]), table.targets, table.problem)
+    return RegionTable(columns, freeze(table.features[:, place]), table.targets, table.problem)
 
 
 def _complete(table: RegionTable, common: tuple[str, ...], missing: Missing) -> IntArray:
@@ -139,7 +139,7 @@ def _complete(table: RegionTable, common: tuple[str, ...], missing: Missing) -> 
         what = ", ".join(f"{counts[k]} in {names[k]!r}" for k in np.flatnonzero(counts)[:MOST_NAMED])
         first = int(np.argmax(gaps.any(axis=1)))
         raise InputError(f"missing values ({what}; first in sample {first + 1}); fill them in, or drop those samples")
-    return frozen(np.flatnonzero(~gaps.any(axis=1)))
+    return freeze(np.flatnonzero(~gaps.any(axis=1)))
 
 
 def _other_columns(found: tuple[str, ...], common: tuple[str, ...]) -> str:
@@ -173,7 +173,7 @@ def learn_scaling(
     return FeaturesScaling(means, matrix, intercept, named)
 
 
-def _listed(places: Any, columns: Sequence[str]) -> str:
+def _list_columns(places: Any, columns: Sequence[str]) -> str:
     names = [repr(columns[k]) if k < len(columns) else f"{k + 1}" for k in places[:MOST_NAMED]]
     more = ", …" if len(places) > MOST_NAMED else ""
     return f"column {names[0]}" if len(places) == 1 else f"each of the columns {', '.join(names)}{more}"

@@ -78,7 +78,7 @@ def move(
     missing = x.after(gap * x.diagonal[0] + length, gap * x.above[0]) / n  # X(X'u + z)/n
     bands = [band / n for band in x.gram()]
     if isinstance(rule, Proximal):
-        found = _solved(bands[0] + rule.fixed_regularization[0], bands[1], bands[2], missing)
+        found = _solve(bands[0] + rule.fixed_regularization[0], bands[1], bands[2], missing)
     elif isinstance(rule, Gradient) and not _many(rule, size):
         found = _by_steps(bands, missing, rule)
     else:
@@ -127,7 +127,7 @@ def _draw(size: int, m: int, n: int, runs: int, rng: np.random.Generator) -> _Tr
     return _Tridiagonal(below, diagonal, above)
 
 
-def _solved(diagonal: FloatArray, first: FloatArray, second: FloatArray, right: FloatArray) -> FloatArray:
+def _solve(diagonal: FloatArray, first: FloatArray, second: FloatArray, right: FloatArray) -> FloatArray:
     """Solve a positive definite system of five diagonals for each run."""
     size, runs = right.shape
     bands = [
@@ -137,12 +137,12 @@ def _solved(diagonal: FloatArray, first: FloatArray, second: FloatArray, right: 
         right,
     ]
     if runs > FEW_RUNS:
-        return np.array(_eliminated(*(list(band) for band in bands)))
-    columns = [_eliminated(*(band[:, run].tolist() for band in bands)) for run in range(runs)]  # plain numbers
+        return np.array(_eliminate(*(list(band) for band in bands)))
+    columns = [_eliminate(*(band[:, run].tolist() for band in bands)) for run in range(runs)]  # plain numbers
     return np.array(columns).T
 
 
-def _eliminated(diagonal: list[Any], first: list[Any], second: list[Any], right: list[Any]) -> list[Any]:
+def _eliminate(diagonal: list[Any], first: list[Any], second: list[Any], right: list[Any]) -> list[Any]:
     """LDL', row by row; entries are numbers, or arrays of them, one for each run."""
     pivots: list[Any] = []
     near: list[Any] = []

@@ -17,6 +17,6 @@ def law_effect(problem: Problem) -> OrderEffect | None:
     """Return the error of a planned order of all regions beside random ones, travel aside; None for many regions."""
     if problem.size > MOST_REGIONS or problem.learner.undecided:
         return None
-    free = problem.changed(travel_rate=0.0, visits=None, fleet=None)
+    free = problem.replace(travel_rate=0.0, visits=None, fleet=None)
     answer = METHODS["search"].solve(objective_of(free), np.random.default_rng(0), Budget.of(SECONDS))
     return expected_order_effect(free, free.regions_of(answer.order).tolist())

@@ -174,7 +174,7 @@ def fit_forms(routes: Sequence[Route], found: Visits, moved: FloatArray, first: 
 
 def common(routes: Sequence[Route], moved: FloatArray, starts: Sequence[FloatArray], clusters: IntArray) -> Fit:
     """Fit p₁, q, ν and ρ by Gauss–Newton, from the best of several starts; the fit is linear about its end."""
-    predict, measured = _one_step(routes, moved), _measured(routes)
+    predict, measured = _one_step(routes, moved), _measured_errors(routes)
     values = _descent(measured, predict, starts)
     table = _slopes(predict, values)
     found = fit(table, measured - predict(values[None])[0] + table @ values, clusters, in_box)
@@ -183,7 +183,7 @@ def common(routes: Sequence[Route], moved: FloatArray, starts: Sequence[FloatArr
 
 def common_values(routes: Sequence[Route], moved: FloatArray, start: FloatArray) -> FloatArray:
     """Return p₁, q, ν and ρ alone, without their covariance, from coefficients that are nearly right."""
-    return _descent(_measured(routes), _one_step(routes, moved), [start])
+    return _descent(_measured_errors(routes), _one_step(routes, moved), [start])
 
 
 def common_starts(tied: FloatArray) -> list[FloatArray]:
@@ -192,7 +192,7 @@ def common_starts(tied: FloatArray) -> list[FloatArray]:
     return [np.array([*tied, rho]) for rho in (own, 0.5, 0.8)]
 
 
-def _measured(routes: Sequence[Route]) -> FloatArray:
+def _measured_errors(routes: Sequence[Route]) -> FloatArray:
     return np.concatenate([route.after.ravel() for route in routes])
 
 

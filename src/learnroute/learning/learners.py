@@ -43,7 +43,7 @@ class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         predicted: FloatArray = features @ self.coef_ + self.intercept_
         return predicted
 
-    def untrained(self, features: int) -> Self:
+    def without_training(self, features: int) -> Self:
         """Return a copy that predicts with the initial model, as if trained on nothing."""
         model: Self = clone(self)
         model.n_features_in_, first = features, self._first_model(features)

@@ -24,7 +24,7 @@ from learnroute.model.validation import (
     as_members,
     as_number,
     as_vector,
-    frozen,
+    freeze,
 )
 
 SERVICE = ("weights", "served_by")  # how models serve: by the law or, in the member `rehearsal`, by rehearsal
@@ -91,7 +91,7 @@ class PlannedTraining:
         if samples is not None:
             listed = samples if isinstance(samples, list) else [samples] * size
             counts = as_vector("samples", listed, size, least=1.0, meaning="numbers of samples")
-            samples = frozen(counts.astype(np.int64))
+            samples = freeze(counts.astype(np.int64))
         if errors is not None:
             errors = as_vector("expected_errors", errors, regions, least=-LARGEST_VALUE, meaning="errors")
         return cls(

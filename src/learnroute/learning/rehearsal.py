@@ -39,7 +39,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import FloatArray, as_choice, as_count, frozen
+from learnroute.model.validation import FloatArray, as_choice, as_count, freeze
 from learnroute.solvers.contract import Budget, Progress
 
 METHOD = "rehearsal"
@@ -330,7 +330,7 @@ def _regions_of(
         pooled = np.concatenate([part[0] for region in regions for part in (region.train, region.test)])
         made = learn_scaling(pooled, scaling, False, ())
         assert made is not None
-        regions = [region.mapped(made) for region in regions]
+        regions = [region.map_features(made) for region in regions]
     return names, regions, classes
 
 
@@ -349,7 +349,7 @@ def _learner_of(problem: Problem | None, width: int, regularization: str | None)
         kind = str(own.training["regularization"])
         if kind != AUTO:
             raise InputError("a rehearsal chooses one λ; use auto", field="learner.regularization", value=kind)
-        return make_learner(own.regularized(1.0), intercept), AUTO
+        return make_learner(own.with_regularization(1.0), intercept), AUTO
     return make_learner(own, intercept), regularization
 
 
@@ -359,7 +359,7 @@ def _result(work: Work, found: Found, learner: Any, budget: Budget, started: flo
     strength = found.strength
     if strength is not None and work.chooses:
         learner = replace_strength(learner, strength)
-        problem = problem.regularized(strength)
+        problem = problem.with_regularization(strength)
     elif isinstance(problem.learner, Proximal) and not problem.learner.undecided:
         values = problem.learner.fixed_regularization
         strength = values[0] if len(values) == 1 else None
@@ -399,11 +399,11 @@ def _result(work: Work, found: Found, learner: Any, budget: Budget, started: flo
         plan=plan,
         error=mean,
         standard_error=spread,
-        errors=frozen(errors),
-        region_errors=frozen(by_region),
+        errors=freeze(errors),
+        region_errors=freeze(by_region),
         total=mean + work.travel_of(routes),
         random=effect,
-        random_errors=frozen(found.random),
+        random_errors=freeze(found.random),
         ties=tuple(ties[:MOST_TIES]),
         tied=len(ties),
         learner=learner_record(learner),

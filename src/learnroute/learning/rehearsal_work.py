@@ -99,7 +99,7 @@ class Work:
                 raise InputError(reason, field=f"region {name!r}")
 
     def _set_problem(self, problem: Problem) -> None:
-        self.problem = problem.regularized(1.0) if problem.learner.undecided else problem
+        self.problem = problem.with_regularization(1.0) if problem.learner.undecided else problem
         self.objective = FleetObjective(visit_objective_of(self.problem), self.problem.fleet_rules or ONE)
 
     def travel_of(self, routes: FleetRoutes) -> float:
@@ -111,7 +111,7 @@ class Work:
         several = self.problem.rules is not None or self.problem.fleet_rules is not None
         if several or not self.objective.visits.travel.any():
             return []
-        asked = self.problem if self.problem.travel_rate else self.problem.changed(travel_rate=1.0)
+        asked = self.problem if self.problem.travel_rate else self.problem.replace(travel_rate=1.0)
         found = travel_only(objective_of(asked), rng, budget.sparing().part(0.1)).order
         return [of_one_model(asked.regions_of(found))]
 

@@ -7,7 +7,7 @@ import numpy as np
 from learnroute.learning.affine_maps import LinearTrainings
 from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes, Service
 from learnroute.model.merge_weights import merge_weights
-from learnroute.model.validation import FloatArray, frozen
+from learnroute.model.validation import FloatArray, freeze
 from learnroute.solvers.rehearsal import Rehearsed
 
 
@@ -33,16 +33,16 @@ class RehearsedRoutes:
         models = self._models(routes)
         if not self.rules.merged:
             tested = (self.trainings.errors_by_region(model).mean(axis=0) for model in (self._start, *models))
-            return Service(np.empty(0), served_by=frozen(np.argmin(np.array(list(tested)), axis=0) + UNTRAINED))
+            return Service(np.empty(0), served_by=freeze(np.argmin(np.array(list(tested)), axis=0) + UNTRAINED))
         trained = np.array([bool(regions) for regions in routes.trainings(self.rules.size)])
         if self.rules.equal:
-            return Service(np.empty(0), weights=frozen(trained / trained.sum()))
+            return Service(np.empty(0), weights=freeze(trained / trained.sum()))
         some = np.flatnonzero(trained | (np.cumsum(~trained) == 1))  # models that were not trained are all alike
         residuals = [np.einsum("ijb,jb->ib", self._root[0], models[k]) - self._aims[0] for k in some]
         apart = [[((one - other) ** 2).sum(axis=0).mean() for other in residuals] for one in residuals]
         weights = np.zeros(self.rules.size)
         weights[some] = merge_weights(np.array([(one**2).sum(axis=0).mean() for one in residuals]), np.array(apart))
-        return Service(np.empty(0), weights=frozen(weights))
+        return Service(np.empty(0), weights=freeze(weights))
 
     def errors_by_region(self, routes: FleetRoutes, service: Service) -> FloatArray:
         """Return the error of each draw in each region: draws x regions."""

@@ -53,14 +53,14 @@ class Frame(NamedTuple):
     @classmethod
     def whole(cls, models: FloatArray, features: int) -> Frame:
         """Return all m coordinates of true models."""
-        return cls(_widened(models, features))
+        return cls(_pad_rows(models, features))
 
     @classmethod
-    def spanned(cls, models: FloatArray, features: int) -> Frame:
+    def span_coordinates(cls, models: FloatArray, features: int) -> Frame:
         """Return as few coordinates of true models as their span needs, and one for the distance from it, if any."""
         inside = span_coordinates(models)
         width = inside.shape[1]
-        return cls(_widened(inside, min(width + 1, features)), features - width)
+        return cls(_pad_rows(inside, min(width + 1, features)), features - width)
 
 
 # (true models; visits; learner; samples of each visit; runs; rng) -> the trained model of each run, in the same frame
@@ -129,7 +129,7 @@ def train_directly(
     return model
 
 
-def _widened(rows: FloatArray, width: int) -> FloatArray:
+def _pad_rows(rows: FloatArray, width: int) -> FloatArray:
     """Put zeros behind each row."""
     wide = np.zeros((len(rows), width))
     wide[:, : rows.shape[1]] = rows
@@ -204,7 +204,7 @@ def _over(
     models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
     weights: FloatArray,
 ) -> FloatArray:  # fmt: skip
-    known = Frame.spanned(models, learner.features)
+    known = Frame.span_coordinates(models, learner.features)
     model, targets = train_in_span(known, visits, learner, samples, runs, rng), known.models
     middle = (weights[:, None] * targets).mean(axis=0)
     spread = float(np.mean(weights * np.sum((targets - middle) ** 2, axis=1)))
@@ -231,14 +231,14 @@ def train_in_span(
         elif isinstance(trainings[k], LeastSquares):
             step, outside = _batch(target - model, m, int(samples[k]), learner.noise, rng)
         else:
-            step, outside = _regularised(target - model, m, int(samples[k]), learner.noise, rng, trainings[k])
+            step, outside = _regularised_batch(target - model, m, int(samples[k]), learner.noise, rng, trainings[k])
         model += step
         if known.outside:
             model[:, -1] = np.sqrt(model[:, -1] ** 2 + outside)
     return model
 
 
-def _regularised(
+def _regularised_batch(
     gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator, training: Learner
 ) -> tuple[FloatArray, FloatArray]:
     """Return what one batch adds to each model, as `_batch` does: one part along u, one in any direction across it."""

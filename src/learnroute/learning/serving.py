@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from learnroute.errors import InputError, listed
+from learnroute.errors import InputError, list_names
 from learnroute.model.table import clip
 from learnroute.model.validation import as_vector
 
@@ -66,7 +66,9 @@ class PlannedFleet:
             raise InputError("expected one model number (or null) per region", field="served_by")
         for name, model in served_by.items():
             if model is not None and model not in found.models:
-                reason = f"no visit trains this model; {listed(sorted({str(one) for one in found.models}))} are trained"
+                reason = (
+                    f"no visit trains this model; {list_names(sorted({str(one) for one in found.models}))} are trained"
+                )
                 raise InputError(reason, field=f"served_by[{name!r}]", value=model)
         return replace(found, served_by=dict(served_by))
 
@@ -101,7 +103,7 @@ class PlannedFleet:
         for model in (*range(self.size), None):
             names = [clip(name) for name, one in self.served_by.items() if one == model]
             called = "untrained model" if model is None else f"model {model + 1}"
-            found += [(called, f"serves {listed(names)}")] if names else []
+            found += [(called, f"serves {list_names(names)}")] if names else []
         return found
 
     def servers(self, regions: Sequence[str]) -> list[str] | None:

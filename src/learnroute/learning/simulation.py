@@ -34,14 +34,14 @@ from learnroute.model.fleet_losses import (
 )
 from learnroute.model.fleet_objective import FleetRoutes, Service
 from learnroute.model.learners import Learner, LeastSquares
-from learnroute.model.losses import Loss, as_order, expected_loss, indices_of, true_loss, visited_first
+from learnroute.model.losses import Loss, as_order, expected_loss, indices_of, true_loss, visits_first
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_choice, as_count, as_number, frozen
+from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_choice, as_count, as_number, freeze
 from learnroute.solvers.contract import Budget, Progress
 
 SamplerName = Literal["low-dimensional", "direct"]
@@ -318,7 +318,7 @@ def simulate(
         level=float(level),
         loss=loss,
         bound=bound,
-        errors=frozen(errors),
+        errors=freeze(errors),
         runs=len(errors),
         requested=runs,
         seed=seed,
@@ -358,7 +358,7 @@ Draw = Callable[[int, np.random.Generator], FloatArray]  # runs and rng -> final
 def _one_model(problem: Problem, truth: Truth, stops: IntArray, sampler: str) -> tuple[Draw, int]:
     """Return what draws final errors of one model, and how many numbers it needs for each run."""
     sample, learner, samples = SAMPLERS[sampler], problem.learner, problem.counts[stops]
-    everyone = visited_first(stops.tolist(), problem.size)
+    everyone = visits_first(stops.tolist(), problem.size)
     models, visits = (truth.models - truth.initial_model)[everyone], np.argsort(everyone)[stops]
     weights = problem.region_weights[everyone]
     if sample is not direct:
@@ -372,7 +372,7 @@ def _several_models(
 ) -> tuple[Draw, int]:
     """Return what draws final errors of a fleet, and how many numbers it needs for each run."""
     learner, models, whole = problem.learner, truth.models - truth.initial_model, sampler == "direct"
-    known = Frame.whole(models, learner.features) if whole else Frame.spanned(models, learner.features)
+    known = Frame.whole(models, learner.features) if whole else Frame.span_coordinates(models, learner.features)
     train, width = train_directly if whole else train_in_span, known.models.shape[1]
     counts = [problem.counts[visits] for visits in trainings]
     numbers = max((_numbers(sampler, learner, width, samples) for samples in counts if len(samples)), default=width)
@@ -420,7 +420,7 @@ def _draw(draw: Draw, numbers: int, runs: int, stream: np.random.SeedSequence, b
 def _with_truth(problem: Problem, truth: Truth) -> Problem:
     if truth.origin == "given":
         return problem
-    return problem.changed(truth=truth.models, initial_model=truth.initial_model)
+    return problem.replace(truth=truth.models, initial_model=truth.initial_model)
 
 
 def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:

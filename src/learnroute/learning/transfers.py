@@ -19,7 +19,7 @@ from learnroute.formats import json_files
 from learnroute.formats.files import errors_naming
 from learnroute.learning.adapters import as_learner
 from learnroute.learning.data import FeatureMap, RegionData, resample_region
-from learnroute.learning.following import errors_before, errors_in, regions_of, seeded
+from learnroute.learning.following import errors_before, errors_in, regions_of, reseed
 from learnroute.learning.measures import Error, measure_of, squared_error
 from learnroute.learning.records import as_record, learner_record
 from learnroute.learning.trainings import TrainingFile, fingerprint
@@ -28,7 +28,7 @@ from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
 from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
-from learnroute.model.validation import FloatArray, IntArray, as_count, as_names, as_path, as_square, as_vector, frozen
+from learnroute.model.validation import FloatArray, IntArray, as_count, as_names, as_path, as_square, as_vector, freeze
 from learnroute.solvers.contract import Budget, Progress
 
 
@@ -73,7 +73,7 @@ class Transfer(PictureMixin):
     @property
     def scores(self) -> FloatArray:
         """The row sums: what it costs to end in a region, for a learner that retains nothing."""
-        return frozen(self.errors.sum(axis=1))
+        return freeze(self.errors.sum(axis=1))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -135,8 +135,8 @@ class Transfer(PictureMixin):
             spread = np.array(given)
         counts = np.ones(size) if trainings is None else np.asarray(trainings)
         first = None if before is None else as_vector("before", before, size, least=0.0, meaning="errors")
-        counted, record = frozen(counts.astype(np.int64)), as_record("learner", learner)
-        return cls(names, table, frozen(spread), counted, str(measure), before=first, learner=record)
+        counted, record = freeze(counts.astype(np.int64)), as_record("learner", learner)
+        return cls(names, table, freeze(spread), counted, str(measure), before=first, learner=record)
 
     def to_problem(
         self, learner: Learner, travel: ArrayLike | None = None, coordinates: ArrayLike | None = None, **fields: Any
@@ -226,7 +226,7 @@ def transfer(
     store = TrainingFile(None if file is None else as_path("file", file), fingerprint(settings, regions, learner))
     todo = [(r, k) for r in range(runs) for k in range(len(names)) if (r, k) not in store.rows]
     jobs = ((r, k, learner, regions, measure, classes, seed, resample) for r, k in todo)
-    for done, (key, row) in enumerate(_trained(jobs, workers, budget), 1):
+    for done, (key, row) in enumerate(_train_all(jobs, workers, budget), 1):
         store.keep(key, row)
         budget.progress("transfer", done / len(todo))
     rows = {key: row for key, row in store.rows.items() if key[0] < runs}
@@ -247,7 +247,7 @@ def _train(
 ) -> tuple[tuple[int, int], FloatArray]:  # fmt: skip
     """Train in one region alone, and test in all."""
     rng = np.random.default_rng((seed, run, here))
-    model = as_learner(seeded(copy.deepcopy(learner), int(rng.integers(2**31))), classes)
+    model = as_learner(reseed(copy.deepcopy(learner), int(rng.integers(2**31))), classes)
     if resample:
         regions = [resample_region(region, rng) for region in regions]
     inputs, outputs = regions[here].train
@@ -256,7 +256,7 @@ def _train(
     return (run, here), errors_in(model, regions, measure)
 
 
-def _trained(jobs: Iterator[Any], workers: int, budget: Budget) -> Iterator[tuple[tuple[int, int], FloatArray]]:
+def _train_all(jobs: Iterator[Any], workers: int, budget: Budget) -> Iterator[tuple[tuple[int, int], FloatArray]]:
     """Do the trainings, here or by joblib; after the time limit, begin no more."""
     if workers == 1:
         for job in jobs:
@@ -292,4 +292,4 @@ def _summary(
         if len(found) > 1:
             spread[k] = found.std(axis=0, ddof=1) / np.sqrt(len(found))
     notes = () if len(rows) == runs * size else (f"the time limit came after {len(rows)} of {runs * size} trainings",)
-    return Transfer(names, frozen(means), frozen(spread), frozen(trainings), called, seed, seconds, notes, before)
+    return Transfer(names, freeze(means), freeze(spread), freeze(trainings), called, seed, seconds, notes, before)

@@ -10,7 +10,7 @@ import numpy as np
 from learnroute.errors import InputError, check_type
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
-from learnroute.model.validation import FloatArray, frozen
+from learnroute.model.validation import FloatArray, freeze
 
 MOST_DRAWN = 1000  # regions up to which models are made from a matrix
 SWEEPS = 1000  # of alternating projections, at most
@@ -84,7 +84,7 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
         if first_matters:
             notes.append("initial dissimilarities are all 0: the first model is put at the mean of the true ones")
     turn = _rotation(models.shape[1], rng)
-    return Truth(frozen(models @ turn), frozen(initial_model @ turn), "drawn", met, tuple(notes))
+    return Truth(freeze(models @ turn), freeze(initial_model @ turn), "drawn", met, tuple(notes))
 
 
 def _places(wanted: FloatArray, most: int) -> tuple[FloatArray, float]:

@@ -110,7 +110,7 @@ def _advice(evidence: Evidence, transfer: Transfer) -> str:
     if evidence.free.high < OFF:
         found.append("train longer in each region: training hardly changes the errors of this learner")
     else:
-        needed = _pilots_needed(evidence)
+        needed = _count_pilots(evidence)
         if evidence.pilots < needed <= MOST_PILOTS:
             found.append(f"follow about {needed} pilot routes")
     spread = transfer.standard_errors
@@ -127,7 +127,7 @@ def _advice(evidence: Evidence, transfer: Transfer) -> str:
     )
 
 
-def _pilots_needed(evidence: Evidence) -> int:
+def _count_pilots(evidence: Evidence) -> int:
     """Return about how many pilots make the intervals narrow enough, if their middles stay."""
     kept, free = evidence.retention, evidence.free
     shrink = [(min(1.0, kept.high) - max(0.0, kept.low)) / WIDEST]

@@ -73,7 +73,7 @@ class Constraints:
             if asked not in (None, stop):
                 raise InputError(f"{verb} at {stop!r}; constraints.{field} is {asked!r}", field="route")
 
-    def compiled(self, regions: tuple[str, ...], depot: Depot | None = None) -> Ends:
+    def compile(self, regions: tuple[str, ...], depot: Depot | None = None) -> Ends:
         """Return the constraints as solvers ask for them: by index; a depot is the stop after the last region."""
         start, end = self._index("start", regions), self._index("end", regions)
         if depot is None:

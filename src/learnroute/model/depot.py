@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean
 from learnroute.model.labelled_tables import SQUARE, align
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_flag, as_members, as_vector, frozen
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_flag, as_members, as_vector, freeze
 
 MEMBERS = {
     "name": "name", "coordinates": "coordinates", "travel": "travel", "travel_back": "travel_back",
@@ -153,7 +153,7 @@ def frame(costs: FloatArray, depot: Depot | None) -> FloatArray:
     size = len(costs)
     found = np.zeros((size + 1, size + 1))
     found[:size, :size], found[size, :size], found[:size, size] = costs, depot.there, depot.back
-    return frozen(found)
+    return freeze(found)
 
 
 def members_of_travel(costs: FloatArray, depot: Depot | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from learnroute.model.law import Updates, products_after
 from learnroute.model.rounding import UNIT
-from learnroute.model.validation import FloatArray, IntArray, frozen, is_symmetric
+from learnroute.model.validation import FloatArray, IntArray, freeze, is_symmetric
 
 BLOCK = 64  # stops that are trained in together
 MATRIX_REGIONS = 3000  # up to which dissimilarities of vectors are made for the bound
@@ -28,7 +28,7 @@ class Dissimilarities:
         region_weights: FloatArray | None = None,
     ) -> None:  # fmt: skip
         self.vectors, self.initial, self.scores = vectors, initial, scores
-        self.region_weights = frozen(np.ones(len(initial))) if region_weights is None else region_weights
+        self.region_weights = freeze(np.ones(len(initial))) if region_weights is None else region_weights
         if matrix is not None:
             self.__dict__["matrix"] = matrix
 
@@ -41,7 +41,7 @@ class Dissimilarities:
     def matrix(self) -> FloatArray:
         """Δ as a matrix."""
         assert self.vectors is not None
-        return frozen(np.array([self[i] for i in range(self.size)]))
+        return freeze(np.array([self[i] for i in range(self.size)]))
 
     def __getitem__(self, region: int) -> FloatArray:
         """Return a row of Δ (or of D): the error in each region of this region's true model."""
@@ -49,7 +49,7 @@ class Dissimilarities:
             row: FloatArray = self.matrix[region]
             return row
         apart = self.vectors - self.vectors[region]
-        return frozen(np.einsum("ij,ij->i", apart, apart))
+        return freeze(np.einsum("ij,ij->i", apart, apart))
 
     def of(self, regions: Sequence[int], errors: FloatArray) -> Dissimilarities:
         """Return those of some of the regions, with the errors in them of another first model.
@@ -59,8 +59,8 @@ class Dissimilarities:
         some = list(regions)
         matrix = self.matrix[np.ix_(some, some)] if self.vectors is None else None
         vectors = None if self.vectors is None else self.vectors[some]
-        scores, weights = frozen(self.scores[some]), frozen(self.region_weights[some])
-        return Dissimilarities(matrix, vectors, frozen(errors[some]), scores, weights)
+        scores, weights = freeze(self.scores[some]), freeze(self.region_weights[some])
+        return Dissimilarities(matrix, vectors, freeze(errors[some]), scores, weights)
 
     @cached_property
     def symmetric(self) -> bool:
@@ -76,13 +76,13 @@ class Dissimilarities:
             return self.vectors
         centred = self.matrix - self.matrix.mean(axis=0)
         values, axes = np.linalg.eigh(-0.5 * (centred - centred.mean(axis=1)[:, None]))
-        return frozen(axes * np.sqrt(np.maximum(values, 0.0)))
+        return freeze(axes * np.sqrt(np.maximum(values, 0.0)))
 
     @cached_property
     def radii(self) -> FloatArray:
         """The squared distances of `points` to their weighted mean."""
-        apart = centred(self.points, self.region_weights)
-        return frozen(np.einsum("ij,ij->i", apart, apart))
+        apart = subtract_mean(self.points, self.region_weights)
+        return freeze(np.einsum("ij,ij->i", apart, apart))
 
     @cached_property
     def misfit(self) -> tuple[float, float]:
@@ -100,21 +100,21 @@ class Dissimilarities:
         below = float((under * weights).sum(axis=1).max()) + math.fsum(weights) * rounding
         return below, float(over.max()) + rounding
 
-    def seen(self, order: IntArray, along: Updates) -> FloatArray:
+    def errors_before(self, order: IntArray, along: Updates) -> FloatArray:
         """Return a_k just before the visit to each stop k of an order: its mean dissimilarity to what was learnt.
 
         With one row of `along` per learner, there is one row per learner. Stops are taken in blocks: a block changes
         the errors of its own stops visit by visit, and those of all later stops at once.
         """
         if self.vectors is not None and "matrix" not in self.__dict__:
-            return self._seen_by_vectors(order, along)
+            return self._errors_by_vectors(order, along)
         found = np.tile(self.initial[order], (*along.retention.shape[:-1], 1))
         with np.errstate(under="ignore"):
             for begin in range(0, len(order), BLOCK):
                 block, later = slice(begin, begin + BLOCK), slice(begin + BLOCK, None)
                 kept, added = along.retention[..., block], along.plasticity[..., block]
                 rows = self.matrix[order[block]][:, order[begin:]]
-                found[..., block] = _seen_in_block(found[..., block], rows[:, :BLOCK], kept, added)
+                found[..., block] = _errors_in_block(found[..., block], rows[:, :BLOCK], kept, added)
                 after = products_after(kept)
                 found[..., later] *= (after[..., 0] * kept[..., 0])[..., None]
                 # not by matmul, whose threads wait for each other where other programs keep the cores busy
@@ -125,9 +125,9 @@ class Dissimilarities:
     def _vectors_about_mean(self) -> FloatArray:
         """The vectors less their mean: what they have in common costs no digits."""
         assert self.vectors is not None
-        return frozen(self.vectors - self.vectors.mean(axis=0))
+        return freeze(self.vectors - self.vectors.mean(axis=0))
 
-    def _seen_by_vectors(self, order: IntArray, along: Updates) -> FloatArray:
+    def _errors_by_vectors(self, order: IntArray, along: Updates) -> FloatArray:
         """The same in O(T·d): the weighted mean of what was learnt, and the scatter about it, are enough."""
         vectors = self._vectors_about_mean
         found = np.empty(along.retention.shape)
@@ -141,7 +141,7 @@ class Dissimilarities:
                 points = vectors[order[block]]
                 away = _squares(points - centre[..., None, :])
                 own = weight[..., None] * away + scatter[..., None] + first[..., None] * self.initial[order[block]]
-                found[..., block] = _seen_in_block(own, _squares(points[:, None] - points), kept, added)
+                found[..., block] = _errors_in_block(own, _squares(points[:, None] - points), kept, added)
                 after = products_after(kept)
                 left, shares = after[..., 0] * kept[..., 0], after * added
                 weight, scatter, first = left * weight, left * scatter, left * first
@@ -163,7 +163,7 @@ class Dissimilarities:
         return np.asarray(np.maximum((1 + 64 * UNIT) * (radii + radii.max()) ** 2, self.initial))
 
 
-def _seen_in_block(own: FloatArray, apart: FloatArray, kept: FloatArray, added: FloatArray) -> FloatArray:
+def _errors_in_block(own: FloatArray, apart: FloatArray, kept: FloatArray, added: FloatArray) -> FloatArray:
     """Return the errors of a block's stops, each just before its own visit, from those before the first visit."""
     found = np.empty_like(own)
     for t in range(len(apart)):
@@ -178,7 +178,7 @@ def _squares(vectors: FloatArray) -> FloatArray:
 
 def row_sums(matrix: FloatArray, weights: FloatArray) -> FloatArray:
     """Correctly rounded weighted row sums: the same bits however the regions are numbered, so that ties stay ties."""
-    return frozen(np.array([math.fsum((row * weights).tolist()) for row in matrix], dtype=np.float64))
+    return freeze(np.array([math.fsum((row * weights).tolist()) for row in matrix], dtype=np.float64))
 
 
 def distance_sums(vectors: FloatArray, weights: FloatArray) -> FloatArray:
@@ -187,12 +187,12 @@ def distance_sums(vectors: FloatArray, weights: FloatArray) -> FloatArray:
     With the weighted mean taken out, the cross term vanishes: S[i] = Σw·|v_i|² + sum_j w_j·|v_j|². Nothing cancels, so
     S[i] is off by less than (m + 8·√T)·2⁻⁵² of it.
     """
-    apart = centred(vectors, weights)
+    apart = subtract_mean(vectors, weights)
     squares = np.einsum("ij,ij->i", apart, apart)
-    return frozen(math.fsum(weights) * squares + math.fsum(weights * squares))
+    return freeze(math.fsum(weights) * squares + math.fsum(weights * squares))
 
 
-def centred(vectors: FloatArray, weights: FloatArray) -> FloatArray:
+def subtract_mean(vectors: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the vectors less their weighted mean; what they have in common costs no digits.
 
     The mean is taken out twice: far from the origin it is not a float64 number itself, but each difference to what it

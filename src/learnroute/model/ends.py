@@ -78,7 +78,7 @@ class Ends:
         """Return the same with the last region fixed."""
         return replace(self, last=last)
 
-    def renumbered(self, number: IntArray) -> Ends:
+    def renumber(self, number: IntArray) -> Ends:
         """Return the same where regions have other numbers."""
         first, last = (None if end is None else int(number[end]) for end in (self.first, self.last))
         return Ends(first, last, self.closed)

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, listed
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_flag, as_matrix, as_members, as_vector, frozen
+from learnroute.errors import InputError, list_names
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_flag, as_matrix, as_members, as_vector, freeze
 
 FIELD = "features_scaling"
 MEMBERS: dict[str, Any] = {
@@ -103,14 +103,14 @@ class FeaturesScaling:
         """Return the learner's features of raw ones, one row per sample."""
         raw = np.asarray(inputs, dtype=np.float64)
         if raw.ndim != 2 or raw.shape[1] != len(self.means):
-            named = "" if self.columns is None else f" ({listed(self.columns)})"
+            named = "" if self.columns is None else f" ({list_names(self.columns)})"
             raise InputError(
                 f"{len(self.means)} raw features are needed{named}; give samples as `estimate` got them, not scaled",
                 field=FIELD,
                 found=f"meets samples of shape {raw.shape}",
             )
         made = (raw - self.means) @ self.matrix
-        return frozen(np.column_stack([made, np.ones(len(made))]) if self.intercept else made)
+        return freeze(np.column_stack([made, np.ones(len(made))]) if self.intercept else made)
 
     __call__ = apply
 

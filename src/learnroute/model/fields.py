@@ -21,7 +21,7 @@ from learnroute.model.validation import (
     as_matrix,
     as_square,
     as_vector,
-    frozen,
+    freeze,
 )
 
 
@@ -53,7 +53,7 @@ def as_samples(learner: Learner, samples: ArrayLike, size: int | None) -> IntArr
         raise InputError("expected one per region", field="samples", found="has 0 entries")
     for i, n in enumerate(counts):
         learner.check_shape(f"samples[{i}]", n)
-    return frozen(np.array(counts, dtype=np.int64))
+    return freeze(np.array(counts, dtype=np.int64))
 
 
 def as_importance(importance: ArrayLike | None, size: int) -> FloatArray | None:
@@ -68,7 +68,7 @@ def as_importance(importance: ArrayLike | None, size: int) -> FloatArray | None:
 
 def weights_by(importance: FloatArray | None, size: int) -> FloatArray:
     """Return how much the error in each region counts: the importance, scaled to a mean of 1."""
-    return frozen(np.ones(size) if importance is None else size * importance / math.fsum(importance))
+    return freeze(np.ones(size) if importance is None else size * importance / math.fsum(importance))
 
 
 def as_lower_bounds(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None:
@@ -151,7 +151,7 @@ def either_way(travel: FloatArray) -> FloatArray:
     other = travel.T
     if np.array_equal(travel, other) or bool((np.abs(travel - other) > SAME * np.maximum(travel, other)).any()):
         return travel
-    return frozen(np.maximum(travel, other))
+    return freeze(np.maximum(travel, other))
 
 
 def as_dissimilarities(field: str, value: ArrayLike, size: int) -> FloatArray:
@@ -168,4 +168,4 @@ def as_dissimilarities(field: str, value: ArrayLike, size: int) -> FloatArray:
             field=f"{field}[{i}, {j}]",
             found=f"= {matrix[i, j]:g} but {field}[{j}, {i}] = {matrix[j, i]:g}",
         )
-    return frozen((matrix + matrix.T) / 2)
+    return freeze((matrix + matrix.T) / 2)

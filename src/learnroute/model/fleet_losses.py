@@ -15,7 +15,7 @@ from learnroute.model.law import ModelErrors, follow
 from learnroute.model.losses import Loss, indices_of, true_dissimilarities, visit_objective_of
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import SAME, is_less
-from learnroute.model.validation import FloatArray, frozen
+from learnroute.model.validation import FloatArray, freeze
 from learnroute.model.visits import check_budget, check_visits
 
 MOST_CONTRIBUTIONS = 100  # visits up to which the loss without each of them is computed
@@ -64,7 +64,7 @@ def error_histories(problem: Problem, routes: FleetRoutes) -> list[FloatArray]:
     found, first = [], ModelErrors(problem.initial_errors)
     for regions in routes.trainings(problem.fleet_rules.size if problem.fleet_rules else 1):
         rows = follow(first, regions, problem.updates.along(regions), problem.dissimilarities)
-        found.append(frozen(np.array([first.total, *(errors.total for errors in rows)])))
+        found.append(freeze(np.array([first.total, *(errors.total for errors in rows)])))
     return found
 
 

@@ -17,7 +17,7 @@ from learnroute.model.dissimilarities import Dissimilarities, row_sums
 from learnroute.model.law import Distances, ErrorParts, ModelErrors, error_parts, follow
 from learnroute.model.merge_weights import merge_weights
 from learnroute.model.rounding import SAME, is_less
-from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.validation import FloatArray, IntArray, freeze
 from learnroute.model.visit_objective import VisitObjective
 
 UNTRAINED = -1  # in the place of a model's number: the first model, which no visit trains
@@ -188,9 +188,9 @@ class FleetObjective:
     def service(self, routes: FleetRoutes, planned: Service | None = None) -> Service:
         """Return which model serves each region, and the expected errors: as is best, or as it was planned."""
         trainings = routes.trainings(self.rules.size)
-        return self._merged(trainings, planned) if self.rules.merged else self._own(trainings, planned)
+        return self._serve_merged(trainings, planned) if self.rules.merged else self._serve_own(trainings, planned)
 
-    def _own(self, trainings: Sequence[Sequence[int]], planned: Service | None) -> Service:
+    def _serve_own(self, trainings: Sequence[Sequence[int]], planned: Service | None) -> Service:
         known = self.visits.known
         rows = np.array([known.initial, *(self._errors(regions) for regions in trainings)])
         if planned is None:
@@ -198,14 +198,14 @@ class FleetObjective:
         else:
             assert planned.served_by is not None
             served = planned.served_by - UNTRAINED
-        return Service(frozen(rows[served, np.arange(self.size)]), served_by=frozen(served + UNTRAINED))
+        return Service(freeze(rows[served, np.arange(self.size)]), served_by=freeze(served + UNTRAINED))
 
     def _errors(self, regions: Sequence[int]) -> FloatArray:
         """Return the expected errors of a model that was trained in these regions, in order."""
         visits, first = self.visits, ModelErrors(self.visits.known.initial)
         return [first, *follow(first, regions, visits.updates.along(regions), visits.known)][-1].total
 
-    def _merged(self, trainings: Sequence[Sequence[int]], planned: Service | None) -> Service:
+    def _serve_merged(self, trainings: Sequence[Sequence[int]], planned: Service | None) -> Service:
         known, updates = self.visits.known, self.visits.updates
         distances = Distances(known.matrix, known.initial, len(trainings))
         for model, regions in enumerate(trainings):
@@ -222,7 +222,7 @@ class FleetObjective:
             means = distances.to_regions[some] @ known.region_weights
             weights = np.zeros(len(trainings))
             weights[some] = merge_weights(means, self.visits.count * distances.between[np.ix_(some, some)])
-        return Service(frozen(distances.merge(weights)), weights=frozen(weights), between=frozen(distances.between))
+        return Service(freeze(distances.merge(weights)), weights=freeze(weights), between=freeze(distances.between))
 
     def parts(self, routes: FleetRoutes, service: Service | None = None) -> FleetParts:
         """Return the terms of the expected error; `service` if it is known."""

@@ -53,11 +53,11 @@ class Labelled:
         else:
             return cls(value)
         values = np.asarray(value)
-        labels = [_own(one) for one in given]
+        labels = [_labels_of(one) for one in given]
         if values.ndim != len(labels) or values.ndim > len(AXES):
             return cls(values)
         if names_first and values.ndim == 2 and labels[0] is None and _has_names_first(values):
-            labels = [_own(values[:, 0]), _own(list(given[1] or ())[1:])]
+            labels = [_labels_of(values[:, 0]), _labels_of(list(given[1] or ())[1:])]
             values = values[:, 1:]
         return cls(values, *labels)
 
@@ -139,7 +139,7 @@ def _reorder(field: str, values: Any, labels: Sequence[Any] | None, wanted: Sequ
     return np.take(values, [place[name] for name in wanted], axis)
 
 
-def _own(labels: Any) -> list[Any] | None:
+def _labels_of(labels: Any) -> list[Any] | None:
     """Return the labels of an axis; None where they are those that a table has by default."""
     if labels is None:
         return None

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.validation import FloatArray, IntArray, freeze
 
 if TYPE_CHECKING:
     from learnroute.model.dissimilarities import Dissimilarities
@@ -115,11 +115,11 @@ class Updates:
     def along(self, stops: Sequence[int] | IntArray, first: int = 0) -> Updates:
         """Return what training does at each stop of an order, or of a part of it that begins at position `first`."""
         at = np.arange(first, first + len(stops)), np.asarray(stops, dtype=np.int64)
-        return Updates(*(frozen(table[at]) for table in self.tables))
+        return Updates(*(freeze(table[at]) for table in self.tables))
 
     def of(self, regions: Sequence[int], first: int) -> Updates:
         """Return what training does in some of the regions, from position `first` on: one row for each of them."""
-        return Updates(*(frozen(table[first : first + len(regions), regions]) for table in self.tables))
+        return Updates(*(freeze(table[first : first + len(regions), regions]) for table in self.tables))
 
     def __iter__(self) -> Iterator[Step]:
         """Iterate over positions."""
@@ -182,7 +182,7 @@ def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: 
         later * along.plasticity * known.scores[order],
         later[..., 0] * along.retention[..., 0] * total,
         count * later_second * along.noise,
-        -paired * known.seen(order, along) if along.coupled else -paired,
+        -paired * known.errors_before(order, along) if along.coupled else -paired,
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean
-from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
+from learnroute.model.dissimilarities import Dissimilarities, distance_sums, subtract_mean
 from learnroute.model.ends import Ends
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, follow, products_after
 from learnroute.model.objective import Objective
@@ -23,7 +23,7 @@ from learnroute.model.origin import order_objective
 from learnroute.model.pairs import Pairs
 from learnroute.model.problem import Problem
 from learnroute.model.travel import Travel, TravelMatrix
-from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.validation import FloatArray, IntArray, freeze
 from learnroute.model.visit_objective import VisitObjective, VisitRules
 from learnroute.model.visits import check_visits
 
@@ -125,7 +125,7 @@ def true_dissimilarities(problem: Problem) -> Dissimilarities:
         raise InputError("missing; the true expected loss needs the true models", field="truth")
     initial = np.array([math.fsum(row) for row in ((problem.truth - problem.initial_model) ** 2).tolist()])
     weights = problem.region_weights
-    return Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth, weights), weights)
+    return Dissimilarities(None, problem.truth, freeze(initial), distance_sums(problem.truth, weights), weights)
 
 
 def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
@@ -241,7 +241,7 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     check_type("problem", problem, Problem)
     stops, first = as_order(problem, order), ModelErrors(problem.initial_errors)
     visits = follow(first, stops.tolist(), problem.updates.along(stops), problem.dissimilarities)
-    return frozen(np.array([first.total, *(errors.total for errors in visits)]))
+    return freeze(np.array([first.total, *(errors.total for errors in visits)]))
 
 
 def final_errors(problem: Problem, order: ArrayLike, error: float | None = None) -> FloatArray:
@@ -256,14 +256,14 @@ def final_errors(problem: Problem, order: ArrayLike, error: float | None = None)
         learnt = shares @ known.matrix[stops]
     else:
         total = math.fsum(shares)
-        points = centred(known.vectors, known.region_weights)
+        points = subtract_mean(known.vectors, known.region_weights)
         middle = shares @ points[stops] / total if total else np.zeros(points.shape[1])
         apart = ((points - middle) ** 2).sum(axis=1)
         learnt = float(shares @ apart[stops]) + total * apart
     model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
     mean = _loss(problem, known, stops).error if error is None else error
     common = mean - math.fsum(known.region_weights * model) / problem.size
-    return frozen((model + common)[visited_first(stops.tolist(), problem.size)])
+    return freeze((model + common)[visits_first(stops.tolist(), problem.size)])
 
 
 def objective_of(problem: Problem) -> Objective:
@@ -300,8 +300,8 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
         raise InputError("optional visits are not supported here; each region must be visited once", field="visits")
     check_one_model(problem)
     size, known, updates, total = problem.size, problem.dissimilarities, problem.updates, problem.initial_sum
-    ways, ends = _ways_left(problem, visited)
-    travel = ways.scaled(problem.travel_rate)
+    ways, ends = _remaining_travel(problem, visited)
+    travel = ways.scale_by(problem.travel_rate)
     if visited:
         left = [i for i in range(size) if i not in set(visited)]
         total = math.fsum(problem.region_weights * errors)
@@ -340,23 +340,23 @@ def visits_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray, c
     )
     travelled = math.fsum(problem.ways.legs(problem.from_depot(visited), False))
     left = VisitRules(
-        frozen(rules.required & (counts == 0)), frozen(np.maximum(rules.repeats - counts, 0)), rules.at_most - many,
+        freeze(rules.required & (counts == 0)), freeze(np.maximum(rules.repeats - counts, 0)), rules.at_most - many,
         max(0.0, rules.budget - travelled), max(1, rules.at_least - many),
     )  # fmt: skip
     last = ends.last if ends.last is not None and left.repeats[ends.last] > 0 else None
     retention, plasticity, coupling, second, noise = (table[many:] for table in problem.updates.tables)
     if not np.allclose(second, retention - coupling, rtol=1e-9, atol=0.0):  # else it decays as it would with the others
         errors, noise = errors - common, np.vstack([noise[:1] + second[:1] * common, noise[1:]])
-    updates = Updates(*map(frozen, (retention, plasticity, coupling, second, noise)))
+    updates = Updates(*map(freeze, (retention, plasticity, coupling, second, noise)))
     known = problem.dissimilarities.of(range(size), errors)
     total = math.fsum(known.region_weights * errors)
     return replace(
-        objective, travel=frozen(costs), ends=Ends(size, last, ends.closed), known=known, updates=updates, total=total,
+        objective, travel=freeze(costs), ends=Ends(size, last, ends.closed), known=known, updates=updates, total=total,
         rules=left,
     )  # fmt: skip
 
 
-def _ways_left(problem: Problem, visited: Sequence[int]) -> tuple[Travel, Ends]:
+def _remaining_travel(problem: Problem, visited: Sequence[int]) -> tuple[Travel, Ends]:
     """Return the travel between the regions left and the origin, and where orders end."""
     ends = problem.ends
     if not visited:
@@ -378,7 +378,7 @@ def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:
 def shares_along(problem: Problem, trainings: Sequence[int] | IntArray) -> FloatArray:
     """Return the same for any trainings of one model, which are not checked."""
     along = problem.updates.along(trainings)
-    return frozen(products_after(along.retention) * along.plasticity)
+    return freeze(products_after(along.retention) * along.plasticity)
 
 
 def as_order(problem: Problem, order: ArrayLike) -> IntArray:
@@ -391,7 +391,7 @@ def as_order(problem: Problem, order: ArrayLike) -> IntArray:
         return as_permutation(order, problem.size, problem.regions)
     stops = _as_indices(order, problem.size)
     check_visits(problem.rules, stops.tolist(), problem.regions)
-    return frozen(stops)
+    return freeze(stops)
 
 
 def check_one_model(problem: Problem) -> None:
@@ -428,7 +428,7 @@ def as_permutation(order: ArrayLike, size: int, names: Sequence[str] | None = No
         called = region if names is None else repr(names[region])
         wrong = f"visited {visits[region]} times" if visits[region] else "missing"
         raise InputError(f"region {called} is {wrong}; routes visit each region once", field="route")
-    return frozen(stops)
+    return freeze(stops)
 
 
 def _as_indices(order: ArrayLike, size: int) -> IntArray:
@@ -444,7 +444,7 @@ def _as_indices(order: ArrayLike, size: int) -> IntArray:
     return stops.astype(np.int64)
 
 
-def visited_first(order: Sequence[int], size: int) -> list[int]:
+def visits_first(order: Sequence[int], size: int) -> list[int]:
     """Return all regions once: those of a route in the order of their first visits, then those that it skips."""
     return list(dict.fromkeys([*order, *range(size)]))
 

@@ -12,7 +12,7 @@ from learnroute._core import find_detours
 from learnroute.errors import InputError
 from learnroute.model.labelled_tables import align_square
 from learnroute.model.rounding import SAME
-from learnroute.model.validation import FloatArray, IntArray, as_square, frozen, is_symmetric
+from learnroute.model.validation import FloatArray, IntArray, as_square, freeze, is_symmetric
 
 ROWS_AT_ONCE = 5  # regions between two looks at the clock
 
@@ -138,7 +138,7 @@ def metric_closure(travel: ArrayLike) -> tuple[FloatArray, IntArray]:
     for via in range(len(closed)):
         np.minimum(closed, closed[:, via, None] + closed[None, via, :], out=closed)
     changed = travel - closed > SAME * float(travel.max())
-    return frozen(np.where(changed, closed, travel)), np.argwhere(changed)
+    return freeze(np.where(changed, closed, travel)), np.argwhere(changed)
 
 
 def _costs(travel: ArrayLike) -> FloatArray:

@@ -19,7 +19,7 @@ from learnroute.model.ends import Ends
 from learnroute.model.law import products_after
 from learnroute.model.rounding import PRINTED
 from learnroute.model.travel import Travel, TravelMatrix
-from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.validation import FloatArray, IntArray, freeze
 
 if TYPE_CHECKING:
     from learnroute.model.pairs import Pairs
@@ -105,7 +105,7 @@ class Objective(ABC):
         """The region to end at if only scores count, the first of them if tied: the paper's v'."""
         return int(np.argmin(np.where(self.ends.may_end(self.size), self.ranks, np.inf)))
 
-    def repaired(self, order: IntArray) -> IntArray:
+    def repair(self, order: IntArray) -> IntArray:
         """Return an order that begins and ends where it must; cycles are cut behind the only score that counts."""
         if self.ends.cyclic and self.only_last_counts:
             return np.roll(order, len(order) - 1 - int(np.flatnonzero(order == self.best_last)[0]))
@@ -123,7 +123,7 @@ class Objective(ABC):
         ends, costs = self.ends, np.zeros(self.size)
         if ends.closed and ends.first is None and ends.last is not None:
             costs = self.travel.between(ends.last, np.arange(self.size))
-        return frozen(np.where(ends.may_begin(self.size), costs, np.inf))
+        return freeze(np.where(ends.may_begin(self.size), costs, np.inf))
 
     @cached_property
     def finish(self) -> FloatArray:
@@ -134,7 +134,7 @@ class Objective(ABC):
         ends, costs = self.ends, np.zeros(self.size)
         if ends.closed and ends.first is not None:
             costs = self.travel.between(np.arange(self.size), ends.first)
-        return frozen(np.where(ends.may_end(self.size), costs, np.inf))
+        return freeze(np.where(ends.may_end(self.size), costs, np.inf))
 
     # Others like it
 
@@ -239,7 +239,7 @@ class Factored(Linear):
     @cached_property
     def weights(self) -> FloatArray:
         """For each position, the least product that the factors behind it can have, whatever the order."""
-        return frozen(products_after(np.sort(self.factors)[::-1]))
+        return freeze(products_after(np.sort(self.factors)[::-1]))
 
     def weights_of(self, order: ArrayLike) -> FloatArray:
         """Return the products of the factors behind each position."""
@@ -249,7 +249,7 @@ class Factored(Linear):
     def ranks(self) -> FloatArray:
         """Of two neighbours the one with the larger score / (1 - factor) comes first: exchange them and compare."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return frozen(np.where(self.scores > 0, self.scores / (1 - self.factors), 0.0))
+            return freeze(np.where(self.scores > 0, self.scores / (1 - self.factors), 0.0))
 
 
 class Paired(Objective):

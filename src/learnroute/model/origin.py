@@ -18,7 +18,7 @@ from learnroute.model.law import STAY, Updates, products_after
 from learnroute.model.objective import Objective, Paired
 from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.travel import Travel
-from learnroute.model.validation import FloatArray, frozen
+from learnroute.model.validation import FloatArray, freeze
 
 
 def order_objective(travel: Travel, error: Pairs, ends: Ends, origin: bool, coupled: bool, equal: bool) -> Objective:
@@ -29,29 +29,29 @@ def order_objective(travel: Travel, error: Pairs, ends: Ends, origin: bool, coup
     if coupled:
         return Paired(travel, PairsFromOrigin(error) if origin else error, ends)
     known, count = error.dissimilarities, error.count
-    retention, plasticity, _, _, noise = (frozen(table[0]) for table in error.updates.tables)
+    retention, plasticity, _, _, noise = (freeze(table[0]) for table in error.updates.tables)
     constant = float(np.prod(retention)) * error.total
     if equal:
         constant = math.fsum([constant, *(count * products_after(retention) * noise)])
         with np.errstate(under="ignore"):
             weights = float(plasticity[0]) * float(retention[0]) ** np.arange(known.size - 1, -1, -1.0)
-        linear = LinearError(known.scores, frozen(weights), constant)
+        linear = LinearError(known.scores, freeze(weights), constant)
     else:
-        scores = frozen(plasticity * known.scores + count * noise)
+        scores = freeze(plasticity * known.scores + count * noise)
         factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
-        linear = LinearError(scores, frozen(np.append(np.zeros(known.size - 1), 1.0)), constant, factors)
+        linear = LinearError(scores, freeze(np.append(np.zeros(known.size - 1), 1.0)), constant, factors)
     return (from_origin(linear) if origin else linear).objective(travel, ends)
 
 
 def from_origin(linear: LinearError) -> LinearError:
     """Return a linear error with the origin as the last stop: its score is 0, it has the first position's weight."""
     scores, weights, constant, factors = linear
-    scores = frozen(np.append(scores, 0.0))
+    scores = freeze(np.append(scores, 0.0))
     if factors is not None:
-        factors = frozen(np.append(factors, 1.0))
-        return LinearError(scores, frozen(products_after(np.sort(factors)[::-1])), constant, factors)
+        factors = freeze(np.append(factors, 1.0))
+        return LinearError(scores, freeze(products_after(np.sort(factors)[::-1])), constant, factors)
     further = weights[0] * (weights[0] / weights[1]) if weights[1] > 0 else 0.0
-    return LinearError(scores, frozen(np.append(further, weights)), constant)
+    return LinearError(scores, freeze(np.append(further, weights)), constant)
 
 
 class DissimilaritiesFromOrigin(Dissimilarities):
@@ -59,8 +59,8 @@ class DissimilaritiesFromOrigin(Dissimilarities):
 
     def __init__(self, regions: Dissimilarities) -> None:
         vectors = regions.vectors
-        padded = None if vectors is None else frozen(np.vstack([vectors, np.zeros(vectors.shape[1])]))
-        initial, scores = (frozen(np.append(numbers, 0.0)) for numbers in (regions.initial, regions.scores))
+        padded = None if vectors is None else freeze(np.vstack([vectors, np.zeros(vectors.shape[1])]))
+        initial, scores = (freeze(np.append(numbers, 0.0)) for numbers in (regions.initial, regions.scores))
         super().__init__(None, padded, initial, scores)
         self.regions = regions
 
@@ -70,7 +70,7 @@ class DissimilaritiesFromOrigin(Dissimilarities):
         size = self.regions.size
         found = np.zeros((size + 1, size + 1))
         found[:size, :size], found[size, :size] = self.regions.matrix, self.regions.initial
-        return frozen(found)
+        return freeze(found)
 
     def largest(self) -> FloatArray:
         """Return an upper bound of a_k for each region."""
@@ -86,7 +86,7 @@ class PairsFromOrigin(Pairs):
         for table, now in zip(regions.updates.tables, STAY, strict=True):
             wide = np.empty((size + 1, size + 1))
             wide[0], wide[1:, :size], wide[1:, size] = now, table, table[:, -1]  # the origin is nowhere else
-            tables.append(frozen(wide))
+            tables.append(freeze(wide))
         given = DissimilaritiesFromOrigin(regions.dissimilarities)
         super().__init__(given, Updates(*tables), regions.total, regions.count)
         # what training is like does not depend on the origin

@@ -20,7 +20,7 @@ from learnroute.model.law import ErrorParts, ModelErrors, Step, Updates, error_p
 from learnroute.model.objective import Factored, Linear, Weighted
 from learnroute.model.rounding import UNIT
 from learnroute.model.travel import Travel
-from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.validation import FloatArray, IntArray, freeze
 
 SORTED_REGIONS = 400  # up to which pair bounds sort dissimilarities; beyond, only the largest counts
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest ratio of pair term to score: what `Pairs.ratio` tries
@@ -122,12 +122,12 @@ class Pairs:
         with np.errstate(divide="ignore", invalid="ignore"):
             most = np.where(paired > 0, paired / _never_decreasing(weights), 0.0)
         top = float(most[np.isfinite(most)].max(initial=0.0))
-        return max((share * top for share in SHARES), key=lambda ratio: _rearranged(self._relaxed(ratio)))
+        return max((share * top for share in SHARES), key=lambda ratio: _rearrangement_bound(self._relax(ratio)))
 
     @cached_property
     def relaxation(self) -> LinearError:
         """A linear error that no order's error is below: of those that are known, the one with the best bound."""
-        return max((self.rearrangement, self.floor), key=_rearranged)
+        return max((self.rearrangement, self.floor), key=_rearrangement_bound)
 
     @cached_property
     def rearrangement(self) -> LinearError:
@@ -142,9 +142,9 @@ class Pairs:
         if not self.convex:
             return self._worst_case
         if self.same_samples:
-            return self._relaxed(self.ratio)
+            return self._relax(self.ratio)
         size, count, most = self.dissimilarities.size, self.count, self.dissimilarities.largest()
-        wide = widened(size)
+        wide = rounding_factor(size)
         if self.same_positions:
             costs = count * (noise[0] / wide - coupling[0] * most * wide)
             kept = np.where(second[0] < 1, second[0], 1 - UNIT)
@@ -202,7 +202,7 @@ class Pairs:
             * (learnt_before[-1] + first_before[-1])
             * max(farthest + above, float(given.initial.max())),
         ]
-        return _constant(size, math.fsum(terms) - (widened(size) - 1) * 4 * math.fsum(map(abs, terms)))
+        return _constant(size, math.fsum(terms) - (rounding_factor(size) - 1) * 4 * math.fsum(map(abs, terms)))
 
     @cached_property
     def _shares_before(self) -> tuple[FloatArray, FloatArray]:
@@ -232,9 +232,9 @@ class Pairs:
             count * math.fsum(products_after(second.min(axis=1)) * noise.min(axis=1)),
             -count * math.fsum(paired * (learnt_before + first_before)[:-1]) * float(given.largest().max()),
         ]
-        return _constant(size, math.fsum(terms) - (widened(size) - 1) * 4 * math.fsum(map(abs, terms)))
+        return _constant(size, math.fsum(terms) - (rounding_factor(size) - 1) * 4 * math.fsum(map(abs, terms)))
 
-    def _relaxed(self, ratio: float) -> LinearError:
+    def _relax(self, ratio: float) -> LinearError:
         scores, size, count = self.dissimilarities.scores, self.dissimilarities.size, self.count
         column = self.updates.retention[:, -1], self.updates.second[:, -1], self.updates.noise[:, -1]
         weights, paired = self._columns()
@@ -242,7 +242,7 @@ class Pairs:
         lowered = scores - count * ratio * most
         shift = max(0.0, -float(lowered.min()))
         swapped = count * (ratio * counted - paired)
-        wide = widened(size)
+        wide = rounding_factor(size)
         terms = [
             math.fsum(np.sort(weights - counted)[::-1] * np.sort(scores)),
             _sum_below(np.sort(swapped) * np.sort(most)[::-1], wide),
@@ -251,7 +251,7 @@ class Pairs:
             count * math.fsum(products_after(column[1]) * column[2]),
         ]
         constant = math.fsum(terms) - (wide - 1) * math.fsum([*map(abs, terms), *(counted * (scores + shift))])
-        return LinearError(frozen(np.maximum(0.0, lowered + shift)), counted, constant)
+        return LinearError(freeze(np.maximum(0.0, lowered + shift)), counted, constant)
 
     def _columns(self) -> tuple[FloatArray, FloatArray]:
         """Return what scores count by position, and what pair terms do, if training depends on positions alone."""
@@ -259,16 +259,16 @@ class Pairs:
         return products_after(retention) * plasticity, products_after(second) * coupling
 
     def _by_region(self, scores: FloatArray, constant: float) -> LinearError:
-        factors = frozen(self.updates.retention[0])
+        factors = freeze(self.updates.retention[0])
         weights = products_after(np.sort(factors)[::-1])
-        return LinearError(frozen(scores), frozen(weights), constant + float(np.prod(factors)) * self.total, factors)
+        return LinearError(freeze(scores), freeze(weights), constant + float(np.prod(factors)) * self.total, factors)
 
     @cached_property
     def _largest_means(self) -> FloatArray:
         """The largest a_k that each region can have at any position, if training depends on positions alone."""
         size, given = self.dissimilarities.size, self.dissimilarities
         if size > SORTED_REGIONS:
-            return given.largest() * widened(size)
+            return given.largest() * rounding_factor(size)
         retention, plasticity = self.updates.retention[:, -1], self.updates.plasticity[:, -1]
         others = -np.sort(-given.matrix.T, axis=1)  # of each column of D, largest first
         weights, first, most = np.empty(0), 1.0, np.array(given.initial)
@@ -277,14 +277,14 @@ class Pairs:
             first *= retention[t - 1]
             largest = -np.sort(-weights)
             most = np.maximum(most, others[:, :t] @ largest + first * given.initial)
-        return most * widened(size)
+        return most * rounding_factor(size)
 
 
 def _constant(size: int, constant: float) -> LinearError:
     return LinearError(np.zeros(size), np.zeros(size), constant)
 
 
-def widened(size: int) -> float:
+def rounding_factor(size: int) -> float:
     """Return a factor that makes sums of T terms of one sign larger by more than rounding can make them smaller."""
     return 1 + 32 * (size + 8) * UNIT
 
@@ -296,9 +296,9 @@ def _sum_below(terms: FloatArray, wide: float) -> float:
 
 def _never_decreasing(weights: FloatArray) -> FloatArray:
     """Return the largest weights that never decrease and are nowhere above the given ones."""
-    return frozen(np.minimum.accumulate(weights[::-1])[::-1])
+    return freeze(np.minimum.accumulate(weights[::-1])[::-1])
 
 
-def _rearranged(linear: LinearError) -> float:
+def _rearrangement_bound(linear: LinearError) -> float:
     """Return the least error of any order by the rearrangement inequality."""
     return math.fsum([*(linear.weights * np.sort(linear.scores)[::-1]), linear.constant])

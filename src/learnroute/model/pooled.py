@@ -45,7 +45,7 @@ def pooled_curve(problem: Problem) -> Callable[[FloatArray], FloatArray]:
     total = int(problem.counts.sum())
     shares = counts / total
     fitted = float(shares @ problem.scores) / size  # Σ_k n_k/N·Δ[k, j], the weighted mean over regions j
-    between = _between(problem, shares)
+    between = _spread(problem, shares)
     initial = problem.initial_sum / size
     first = float(shares @ problem.initial_errors)
 
@@ -54,7 +54,7 @@ def pooled_curve(problem: Problem) -> Callable[[FloatArray], FloatArray]:
         return np.asarray(
             moments.plasticity * fitted
             + moments.retention * initial
-            - 0.5 * _shared(m, total, table) * between
+            - 0.5 * _shared_weight(m, total, table) * between
             - moments.coupling * first
             + problem.learner.noise**2 * moments.noise
         )
@@ -70,7 +70,7 @@ def floor_of(problem: Problem) -> float:
     return math.fsum(problem.region_weights * problem.scores) / (2 * problem.size**2)
 
 
-def _between(problem: Problem, shares: FloatArray) -> float:
+def _spread(problem: Problem, shares: FloatArray) -> float:
     """Σ_kl n_k·n_l/N²·Δ[k, l], whatever the importance of the regions is."""
     if problem.samples is None:
         alike = problem.importance is None
@@ -79,7 +79,7 @@ def _between(problem: Problem, shares: FloatArray) -> float:
     return math.fsum(share * float(shares @ problem.dissimilarities_to(k)) for k, share in enumerate(shares.tolist()))
 
 
-def _shared(m: int, total: int, table: FloatArray) -> FloatArray:
+def _shared_weight(m: int, total: int, table: FloatArray) -> FloatArray:
     """κ·N²/m, by λ: what different samples have in common in the weights of the fit."""
     d, weights = expected_spectrum(min(m, total), max(m, total))
     alpha = total * table[:, None]

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, check_type, did_you_mean, shown
+from learnroute.errors import InputError, check_type, did_you_mean, show
 from learnroute.model.constraints import Constraints
 from learnroute.model.depot import Depot, as_depot, extract_depot, frame
 from learnroute.model.dissimilarities import Dissimilarities, distance_sums, row_sums
@@ -51,7 +51,7 @@ from learnroute.model.validation import (
     as_number,
     as_square,
     as_vector,
-    frozen,
+    freeze,
 )
 from learnroute.model.visit_objective import VisitRules
 from learnroute.model.visits import ALL, Visits
@@ -270,7 +270,7 @@ class Problem:
             "samples": None if samples is None else as_samples(learner, samples, size),
             "dissimilarity_low": as_lower_bounds(dissimilarity_low, delta),
             "dissimilarity_estimate": as_estimates(dissimilarity_estimate, size),
-            "initial_estimate": None if initial_estimate is None else frozen(np.maximum(0.0, as_vector(
+            "initial_estimate": None if initial_estimate is None else freeze(np.maximum(0.0, as_vector(
                 "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
             ))),
             "transfer": transfer,
@@ -280,7 +280,7 @@ class Problem:
             "visits": visits,
             "fleet": fleet,
             "importance": as_importance(importance, size),
-            "ends": wanted.compiled(names, depot),
+            "ends": wanted.compile(names, depot),
         }  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -308,8 +308,8 @@ class Problem:
             raise InputError(reason, field="initial", found="is missing or 0 for all regions")
 
     def __repr__(self) -> str:
-        name = f" {shown(self.title)}" if self.title else ""
-        start = "" if self.depot is None else f" and the depot {shown(self.depot.name)}"
+        name = f" {show(self.title)}" if self.title else ""
+        start = "" if self.depot is None else f" and the depot {show(self.depot.name)}"
         return f"<Problem{name}: {self.size:,} regions{start}, {self.regime} regime, {self.shape}>"
 
     @property
@@ -317,7 +317,7 @@ class Problem:
         """The learner's numbers in a line."""
         return self.learner.shape_text(self.samples)
 
-    def changed(self, **changes: Any) -> Problem:
+    def replace(self, **changes: Any) -> Problem:
         """Return the same problem with some of its fields replaced."""
         for name in changes:
             if name not in (*FIELDS, "streets"):
@@ -333,7 +333,7 @@ class Problem:
     @cached_property
     def travel(self) -> FloatArray:
         """The T x T travel costs; from coordinates, they are made when first asked for (refused if too many)."""
-        return frozen(self.ways.matrix[: self.size, : self.size])
+        return freeze(self.ways.matrix[: self.size, : self.size])
 
     @property
     def given_travel(self) -> FloatArray | None:
@@ -367,7 +367,7 @@ class Problem:
         """The coordinates of all stops, where they are known."""
         if self.depot is None or self.coordinates is None:
             return self.coordinates
-        return frozen(np.vstack([self.coordinates, self.depot.place]))
+        return freeze(np.vstack([self.coordinates, self.depot.place]))
 
     def from_depot(self, order: ArrayLike) -> IntArray:
         """Return an order of regions as one of stops: the depot, where there is one, comes first."""
@@ -389,7 +389,7 @@ class Problem:
     @cached_property
     def counts(self) -> IntArray:
         """The number of samples in each region, whether given one by one or by the learner."""
-        return frozen(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
+        return freeze(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
 
     @cached_property
     def visit_rules(self) -> VisitRules:
@@ -434,7 +434,7 @@ class Problem:
 
     def with_upper_bounds(self) -> Problem:
         """Return the same problem without its estimates: plans then go by the upper bounds (Assumption 1)."""
-        return self.changed(dissimilarity_estimate=None, initial_estimate=None) if self.has_estimates else self
+        return self.replace(dissimilarity_estimate=None, initial_estimate=None) if self.has_estimates else self
 
     @property
     def has_estimates(self) -> bool:
@@ -478,12 +478,12 @@ class Problem:
         if self.transfer is not None:
             raise InputError(f"{what} dissimilarities; this problem has measured errors instead", field="transfer")
 
-    def regularized(self, value: float | Sequence[float] | str) -> Problem:
+    def with_regularization(self, value: float | Sequence[float] | str) -> Problem:
         """Return the same problem for the proximal learner with this λ, or one for each position.
 
         Only the learner is checked: all that does not depend on λ is shared.
         """
-        learner = self.learner.regularized(value)
+        learner = self.learner.with_regularization(value)
         learner.check_positions(self.most_visits, exactly=self.rules is None and self.fleet_rules is None)
         if self.samples is not None:
             as_samples(learner, self.samples, self.size)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import listed
+from learnroute.errors import list_names
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
@@ -36,7 +36,7 @@ from learnroute.model.losses import (
     travel_cost,
     true_loss,
     untrained_loss,
-    visited_first,
+    visits_first,
 )
 from learnroute.model.order_effect import OrderEffect, expected_order_effect
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
@@ -166,7 +166,7 @@ def _price_fleet(problem: Problem, routes: FleetRoutes) -> Priced:
         true_loss=true_fleet_loss(problem, objective, routes) if problem.truth is not None else None,
         travel_cost=objective.paid_travel(routes),
         loss_at_most=None,
-        expected_errors=tuple(service.errors[visited_first(visits, problem.size)].tolist()),
+        expected_errors=tuple(service.errors[visits_first(visits, problem.size)].tolist()),
         contributions=None if without is None else tuple(without),
         fleet=routes,
         weights=None if service.weights is None else tuple(service.weights.tolist()),
@@ -292,7 +292,7 @@ class Plan(ResultMixin):
         visited = set(route)
         samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[visits].tolist())
         counted = problem.importance if few else None
-        counted = None if counted is None else counted[visited_first(visits, problem.size)]
+        counted = None if counted is None else counted[visits_first(visits, problem.size)]
         return cls(
             route=route,
             regime=problem.regime,
@@ -430,7 +430,7 @@ class Plan(ResultMixin):
         if problem is None:
             return Table(names, [(k + 1, name, self.order[k]) for k, name in enumerate(self.route)])
         if problem.learner.undecided and self.learner is not None:
-            problem = problem.changed(learner=self.learner)
+            problem = problem.replace(learner=self.learner)
         size, places = problem.size, problem.stop_coordinates
         marks = [Column("vehicle", "vehicle")] if self.several else []
         marks += [Column("model", "model")] if self.models is not None else []
@@ -511,7 +511,7 @@ class Plan(ResultMixin):
             near = f"{'' if len(values) == 1 else 'times '}{low:.3g} … {high:.3g}"
             lines.append(("λ", f"{said} (chosen; {near} is within 1 % of its loss on this route)"))
         if self.skipped:
-            names = listed([clip(name) for name in self.skipped])
+            names = list_names([clip(name) for name in self.skipped])
             lines.append(("skipped", f"{len(self.skipped):,} of {self.size:,} regions: {names}"))
         if self.untrained is not None:
             lines.append(("untrained", f"total loss {self.untrained:.6g} without any visit"))
@@ -568,7 +568,7 @@ class Plan(ResultMixin):
             names.setdefault(model, []).append(clip(name))
         order = sorted(names, key=lambda model: math.inf if model is None else model)
         return [
-            ("untrained model" if model is None else f"model {model + 1}", f"serves {listed(names[model])}")
+            ("untrained model" if model is None else f"model {model + 1}", f"serves {list_names(names[model])}")
             for model in order
         ]
 
@@ -577,7 +577,7 @@ class Plan(ResultMixin):
         if self.rehearsal is not None or self.fleet is not None or self.learner is None:
             return None
         if problem.learner.undecided:
-            problem = problem.changed(learner=self.learner)
+            problem = problem.replace(learner=self.learner)
         return expected_order_effect(problem, self.order)
 
     def _learner(self) -> dict[str, Any]:

@@ -86,15 +86,15 @@ def proximal_moments(features: int, samples: int, regularization: ArrayLike) -> 
     rest = max(0, m - n)  # directions that no sample has: P = 1
     lost = (learnt + coupled) / m  # 1 - p2
 
-    def shaped(values: FloatArray) -> float | FloatArray:
+    def reshape(values: FloatArray) -> float | FloatArray:
         return float(values[0]) if strengths.ndim == 0 else values.reshape(strengths.shape)
 
     return Moments(
-        retention=shaped(np.where(learnt < m / 2, 1 - learnt / m, (rest + retained) / m)),
-        second=shaped(np.where(lost < 0.5, 1 - lost, (rest + squared) / m)),
-        coupling=shaped(coupled / m),
-        plasticity=shaped(learnt / m),
-        noise=shaped(noise),
+        retention=reshape(np.where(learnt < m / 2, 1 - learnt / m, (rest + retained) / m)),
+        second=reshape(np.where(lost < 0.5, 1 - lost, (rest + squared) / m)),
+        coupling=reshape(coupled / m),
+        plasticity=reshape(learnt / m),
+        noise=reshape(noise),
     )
 
 

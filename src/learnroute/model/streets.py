@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learnroute.model.validation import FloatArray, frozen
+from learnroute.model.validation import FloatArray, freeze
 
 Way = Sequence[Sequence[float]]  # places, from one region to another, both ends included
 
@@ -30,7 +30,7 @@ class KnownWays(Streets):
     def path(self, origin: int, goal: int) -> FloatArray:
         """Return the way that is given, or a straight one."""
         way = self.ways[origin][goal]
-        return frozen(self.places[[origin, goal]] if way is None else np.array(way, dtype=np.float64))
+        return freeze(self.places[[origin, goal]] if way is None else np.array(way, dtype=np.float64))
 
 
 def ways_along(streets: Streets, size: int, most: int) -> list[list[list[list[float]] | None]] | None:

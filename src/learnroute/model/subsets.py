@@ -45,7 +45,7 @@ def only(problem: Problem, kept: Sequence[int]) -> Problem:
     changes = _members(problem, kept, range(problem.size, len(problem.stops)), depot)
     if problem.visits is not None:
         changes["visits"] = problem.visits.of(changes["regions"])
-    return problem.changed(**changes)
+    return problem.replace(**changes)
 
 
 def _members(problem: Problem, kept: Sequence[int], beside: Sequence[int], depot: Depot | None) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
                 "the problem has travel costs, so the depot needs them, too; name a region, or add a depot to the file"
             )
             raise InputError(f"{reason} (depot.travel)", field="depot", value=place)
-        return problem.changed(depot=Depot(coordinates=place, returns=returns))
+        return problem.replace(depot=Depot(coordinates=place, returns=returns))
     here = as_region("depot", place, problem.regions)
     wanted = problem.constraints
     if place in (wanted.start, wanted.end):
@@ -105,14 +105,14 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
         reason = "the depot is not a learning region, so routes cannot start or end with it; remove one of them"
         raise InputError(reason, field=f"constraints.{end}", value=place)
     if wanted.returns:
-        problem = problem.changed(constraints=replace(wanted, returns=False))
+        problem = problem.replace(constraints=replace(wanted, returns=False))
     depot = Depot(place, None if problem.coordinates is None else problem.coordinates[here], returns=returns)
-    return problem.changed(**_members(problem, [i for i in range(problem.size) if i != here], [here], depot))
+    return problem.replace(**_members(problem, [i for i in range(problem.size) if i != here], [here], depot))
 
 
 def with_costs(problem: Problem, costs: FloatArray | None = None) -> Problem:
     """Return the problem with other travel costs between its stops; the same, where travel follows from coordinates."""
-    return problem.changed(**members_of_travel(problem.ways.matrix if costs is None else costs, problem.depot))
+    return problem.replace(**members_of_travel(problem.ways.matrix if costs is None else costs, problem.depot))
 
 
 def with_region(
@@ -152,54 +152,54 @@ def with_region(
     if problem.samples is not None:
         changes["samples"] = [*problem.samples.tolist(), as_count("samples", samples, meaning="the number of samples")]
     else:
-        _unused("samples", samples, "all regions give as many samples as the learner says")
+        _refuse("samples", samples, "all regions give as many samples as the learner says")
     if problem.importance is not None:
-        importance = _needed("importance", importance, "the other regions have one")
+        importance = _require("importance", importance, "the other regions have one")
         changes["importance"] = [*problem.importance.tolist(), as_number("importance", importance, least=0.0)]
     else:
-        _unused("importance", importance, "all regions count alike")
+        _refuse("importance", importance, "all regions count alike")
     if problem.coordinates is not None:
-        place = _needed("coordinates", coordinates, "the other regions have some")
+        place = _require("coordinates", coordinates, "the other regions have some")
         place = as_vector("coordinates", place, 2, least=-LARGEST_VALUE, meaning="coordinates")
         changes["coordinates"] = np.vstack([problem.coordinates, place])
     else:
-        _unused("coordinates", coordinates, "the other regions have none")
+        _refuse("coordinates", coordinates, "the other regions have none")
     if problem.given_travel is None:
-        _unused("travel", travel, "it follows from the coordinates")
-        _unused("travel_back", travel_back, "it follows from the coordinates")
+        _refuse("travel", travel, "it follows from the coordinates")
+        _refuse("travel_back", travel_back, "it follows from the coordinates")
     else:
-        there = _by_name("travel", _needed("travel", travel, "travel costs are given"), problem.stops)
+        there = _by_name("travel", _require("travel", travel, "travel costs are given"), problem.stops)
         back = there if travel_back is None else _by_name("travel_back", travel_back, problem.stops)
         costs = np.insert(np.insert(problem.ways.matrix, size, there, axis=0), size, 0.0, axis=1)
         costs[np.arange(len(costs)) != size, size] = back
         changes |= members_of_travel(costs, problem.depot)
     if problem.vectors is not None:
-        _unused("dissimilarity", dissimilarity, "the regions have vectors; give the vector")
-        own = _needed("vector", vector, "the other regions have some")
+        _refuse("dissimilarity", dissimilarity, "the regions have vectors; give the vector")
+        own = _require("vector", vector, "the other regions have some")
         width = problem.vectors.shape[1]
         own = as_vector("vector", own, width, least=-LARGEST_VALUE, meaning="vector entries")
         changes["vectors"] = np.vstack([problem.vectors, own])
         apart = ((problem.vectors - own) ** 2).sum(axis=1)
     else:
-        _unused("vector", vector, "the regions have dissimilarities; give those")
+        _refuse("vector", vector, "the regions have dissimilarities; give those")
         apart = _by_name(
-            "dissimilarity", _needed("dissimilarity", dissimilarity, "the other regions have some"), problem.regions
+            "dissimilarity", _require("dissimilarity", dissimilarity, "the other regions have some"), problem.regions
         )
     for field in ("dissimilarity", "dissimilarity_estimate"):
         known = getattr(problem, field)
         if known is not None:
             changes[field] = np.zeros((size + 1, size + 1))
             changes[field][:size, :size], changes[field][size, :size], changes[field][:size, size] = known, apart, apart
-    return problem.changed(**changes)
+    return problem.replace(**changes)
 
 
-def _needed(field: str, value: Any, why: str) -> Any:
+def _require(field: str, value: Any, why: str) -> Any:
     if value is None:
         raise InputError(f"missing; {why}, so the new region needs it, too", field=field)
     return value
 
 
-def _unused(field: str, value: Any, why: str) -> None:
+def _refuse(field: str, value: Any, why: str) -> None:
     if value is not None:
         raise InputError(f"{why}; remove it", field=field, value=value)
 

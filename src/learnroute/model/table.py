@@ -96,7 +96,7 @@ class Table:
         """Return the named columns as CSV text."""
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        names, rows = self._named()
+        names, rows = self._named_columns()
         writer.writerows([row if self.read_back else [_csv_cell(cell) for cell in row] for row in (names, *rows)])
         return buffer.getvalue()
 
@@ -106,7 +106,7 @@ class Table:
             from pandas import DataFrame
         except ImportError:
             raise InputError("tables need pandas: pip install pandas") from None
-        names, rows = self._named()
+        names, rows = self._named_columns()
         frame = DataFrame(rows, columns=names)
         for k, name in enumerate(names):
             values = {type(row[k]) for row in rows}
@@ -120,7 +120,7 @@ class Table:
         rows = [heads, ["---"] * len(heads), *self.texts()]
         return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
 
-    def _named(self) -> tuple[list[str], list[list[Any]]]:
+    def _named_columns(self) -> tuple[list[str], list[list[Any]]]:
         names = [column.name for column in self.columns if column.name is not None]
         places = [k for k, column in enumerate(self.columns) if column.name is not None]
         return names, [[row[k] for k in places] for row in self.rows]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import RefusedError
-from learnroute.model.validation import MOST_MATRIX_REGIONS, FloatArray, IntArray, frozen, is_symmetric
+from learnroute.model.validation import MOST_MATRIX_REGIONS, FloatArray, IntArray, freeze, is_symmetric
 
 EARTH_RADIUS = 6371.0088  # km, the mean radius of the Earth
 BLUR = 2.0**-47  # of the radius: what rounded places on the globe can do to the comparison of two chords
@@ -67,7 +67,7 @@ class Travel(ABC):
         """Return the travel between some of the stops, numbered in this order."""
 
     @abstractmethod
-    def scaled(self, rate: float) -> Travel:
+    def scale_by(self, rate: float) -> Travel:
         """Return the same ways, each of which costs `rate` times as much."""
 
 
@@ -111,7 +111,7 @@ class TravelMatrix(Travel):
         some = np.asarray(stops)
         return TravelMatrix(self.costs[np.ix_(some, some)])
 
-    def scaled(self, rate: float) -> TravelMatrix:
+    def scale_by(self, rate: float) -> TravelMatrix:
         """Return the same ways, each of which costs `rate` times as much."""
         return self if rate == 1 else TravelMatrix(self.costs * rate)
 
@@ -176,7 +176,7 @@ class Places(Travel):
         for i in range(size):
             distances[i] = self.between(i, everyone)
         # the same bits in both directions, whatever the last digit of a sine says
-        return frozen(np.maximum(distances, distances.T))
+        return freeze(np.maximum(distances, distances.T))
 
     @cached_property
     def embedded(self) -> FloatArray:
@@ -185,12 +185,12 @@ class Places(Travel):
             return self.places
         longitude, latitude = np.radians(np.fmod(self.places[:, 0], 360.0)), np.radians(self.places[:, 1])
         around = np.cos(latitude)
-        return frozen(np.column_stack([around * np.cos(longitude), around * np.sin(longitude), np.sin(latitude)]))
+        return freeze(np.column_stack([around * np.cos(longitude), around * np.sin(longitude), np.sin(latitude)]))
 
     @cached_property
     def _around(self) -> FloatArray:
         """The radius of each place's circle of latitude, on the unit sphere."""
-        return frozen(np.cos(np.radians(self.places[:, 1])))
+        return freeze(np.cos(np.radians(self.places[:, 1])))
 
     def between(self, origins: ArrayLike, goals: ArrayLike) -> FloatArray:
         """Return the cost of going from each origin to its goal (indices, broadcast against each other).
@@ -215,7 +215,7 @@ class Places(Travel):
         far = np.sin(sum_) ** 2 + around * np.cos(turn) ** 2
         return np.asarray(self.scale * 2 * EARTH_RADIUS * np.arctan2(np.sqrt(near), np.sqrt(far)))
 
-    def misplaced(self, lengths: FloatArray) -> FloatArray:
+    def embedding_error(self, lengths: FloatArray) -> FloatArray:
         """Return by how much ways of these lengths can be longer than others that `embedded` puts no nearer.
 
         Its coordinates are rounded. On the globe this moves a place by up to 2⁻⁴⁹ of the radius, and two chords compare
@@ -232,6 +232,6 @@ class Places(Travel):
         """Return the travel between some of the places, numbered in this order."""
         return Places(self.places[np.asarray(stops)], self.geographic, self.scale)
 
-    def scaled(self, rate: float) -> Places:
+    def scale_by(self, rate: float) -> Places:
         """Return the same places with travel that costs `rate` times as much."""
         return Places(self.places, self.geographic, self.scale * rate)

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.errors import InputError, did_you_mean, listed
+from learnroute.errors import InputError, did_you_mean, list_names
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -63,7 +63,7 @@ def as_vector(
     """Return a read-only float64 vector (a given row of a matrix), or refuse the first entry that is wrong."""
     entries = _entries(field if row is None else f"{field}[{row}]", value, length)
 
-    def checked(i: int) -> float:
+    def check(i: int) -> float:
         place = f"{field}[{i}]" if row is None else f"{field}[{row}, {i}]"
         return as_number(place, entries[i], least=least, meaning=meaning)
 
@@ -71,12 +71,12 @@ def as_vector(
         try:
             vector = np.array(entries, dtype=np.float64)
         except OverflowError:  # an integer beyond all floats
-            vector = np.array([checked(i) for i in range(len(entries))])
+            vector = np.array([check(i) for i in range(len(entries))])
     else:
-        vector = np.array([checked(i) for i in range(len(entries))], dtype=np.float64)
+        vector = np.array([check(i) for i in range(len(entries))], dtype=np.float64)
     for i in np.flatnonzero(~((vector >= least) & (vector <= LARGEST_VALUE))):
-        checked(int(i))
-    return frozen(vector)
+        check(int(i))
+    return freeze(vector)
 
 
 def as_matrix(
@@ -88,7 +88,7 @@ def as_matrix(
         whole = np.asarray(value, dtype=np.float64)
         right = whole.shape == (rows or len(whole), columns or whole.shape[1])
         if right and bool(((whole >= least) & (whole <= LARGEST_VALUE)).all()):
-            return frozen(whole)
+            return freeze(whole)
     lines = _entries(field, value, rows, what="rows")
     width = columns
     checked = []
@@ -96,7 +96,7 @@ def as_matrix(
         row = as_vector(field, line, width, least=least, meaning=meaning, row=i)
         width = len(row)
         checked.append(row)
-    return frozen(np.array(checked, dtype=np.float64).reshape(len(checked), width or 0))
+    return freeze(np.array(checked, dtype=np.float64).reshape(len(checked), width or 0))
 
 
 def as_square(field: str, value: Any, size: int | None, *, meaning: str, zero_diagonal: bool = True) -> FloatArray:
@@ -166,7 +166,9 @@ def as_region(field: str, value: Any, regions: Sequence[str]) -> int:
 def as_members(prefix: str, data: Any, known: Sequence[str], needed: Sequence[str] = ()) -> dict[str, Any]:
     """Return the members of a JSON object, refusing unknown and missing ones by name."""
     if not isinstance(data, dict):
-        raise InputError(f"expected an object with {listed(known)}", field=prefix.rstrip(".") or "problem", value=data)
+        raise InputError(
+            f"expected an object with {list_names(known)}", field=prefix.rstrip(".") or "problem", value=data
+        )
     for key in data:
         if key not in known:
             raise InputError(f"unknown field; {did_you_mean(key, known)}", field=f"{prefix}{key}")
@@ -194,7 +196,7 @@ def as_path(field: str, value: Any) -> Path:
     return Path(value)
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
+def freeze(array: NDArray[Any]) -> NDArray[Any]:
     """Return a C-contiguous read-only array that shares nothing writable with its origin."""
     if array.flags.writeable or not array.flags.c_contiguous:
         array = np.array(array, order="C", copy=True)

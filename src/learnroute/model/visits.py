@@ -12,7 +12,7 @@ import numpy as np
 
 from learnroute.errors import InputError, did_you_mean
 from learnroute.model.rounding import SAME, is_less
-from learnroute.model.validation import as_count, as_members, as_number, frozen
+from learnroute.model.validation import as_count, as_members, as_number, freeze
 from learnroute.model.visit_objective import VisitRules
 
 ALL = "all"
@@ -135,7 +135,7 @@ class Visits:
             reason = f"at most {at_most} visits are possible; reduce at_least, or allow more visits"
             raise InputError(reason, field="visits.at_least", value=self.at_least)
         budget = math.inf if self.budget is None else self.budget
-        return VisitRules(frozen(required), frozen(self.repeat * allowed), at_most, budget, self.at_least)
+        return VisitRules(freeze(required), freeze(self.repeat * allowed), at_most, budget, self.at_least)
 
 
 def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from learnroute.model.validation import FloatArray, frozen
+from learnroute.model.validation import FloatArray, freeze
 
 LARGEST_EXACT = 300  # rows up to which the exact density is summed up
 LARGEST_HARD_EDGE = 400  # M - N up to which functions are followed from t = 0 on
@@ -47,7 +47,7 @@ def expected_spectrum(rows: int, columns: int) -> tuple[FloatArray, FloatArray]:
         parts = [_edge(rows, columns, left=True), _bulk(rows, columns), _edge(rows, columns, left=False)]
         nodes, weights = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     kept = np.abs(weights) > 1e-60 * rows
-    return frozen(nodes[kept]), frozen(weights[kept] * (rows / weights.sum()))
+    return freeze(nodes[kept]), freeze(weights[kept] * (rows / weights.sum()))
 
 
 def largest_root(rows: int, columns: int) -> float:
@@ -72,7 +72,7 @@ def _exact(rows: int, columns: int) -> tuple[FloatArray, FloatArray]:
     low, high = smallest_root(rows, columns), largest_root(rows, columns)
     edges = np.linspace(low, high, 1 + max(16, math.ceil(0.3 * math.sqrt(rows) * (high - low))))
     if low == 0:
-        edges = _graded(edges)
+        edges = _grade(edges)
     centre = math.sqrt(a) if low > 0 else 0.0  # nodes are kept as their distance from it, for M far above N
     offset, weights = _panels(edges - centre)
     t = offset + centre
@@ -158,13 +158,13 @@ def _edge(rows: int, columns: int, left: bool) -> tuple[FloatArray, FloatArray]:
     degrees = (rows - 2, rows - 1)
     if left and a <= LARGEST_HARD_EDGE:
         begin = min(math.sqrt((a + 1) / columns), first / 2)
-        inner = _graded(np.array([0.0, begin]))
+        inner = _grade(np.array([0.0, begin]))
         outer = _steps(begin, last, rows, a)
         edges = np.concatenate([inner, outer[1:]])
         t, weights = _panels(edges)
         near = t[: NODES * (len(inner) - 1)]
         before, u = (
-            np.concatenate([_series(near, degree, a), _chained(outer, _series_end(begin, degree, a), degree, a)[0]])
+            np.concatenate([_series(near, degree, a), _chain(outer, _series_end(begin, degree, a), degree, a)[0]])
             for degree in degrees
         )
     else:
@@ -222,7 +222,7 @@ def _decaying(edges: FloatArray, degree: int, a: int, sign: float) -> FloatArray
     """
     q = _wave_number(edges[[0, -1]], degree, a)
     slope = math.copysign(math.sqrt(abs(q[0])), edges[1] - edges[0])
-    values, value, slope = _chained(edges, (0.0, 1.0, slope), degree, a)
+    values, value, slope = _chain(edges, (0.0, 1.0, slope), degree, a)
     t = float(edges[-1])
     wave, bend = math.sqrt(q[1]), (-2 * t + 2 * (a**2 - 0.25) / t**3) / (4 * q[1])  # Q'/(4Q)
     size = wave * value**2 + (slope + bend * value) ** 2 / wave
@@ -248,7 +248,7 @@ def _steps(begin: float, end: float, rows: int, a: int) -> FloatArray:
     return np.array(edges)
 
 
-def _chained(
+def _chain(
     edges: FloatArray, start: tuple[float, float, float], degree: int, a: int
 ) -> tuple[FloatArray, float, float]:
     """Continue u_j over panels by collocation: all panels' solutions at once, then one panel after the other.
@@ -299,7 +299,7 @@ def _offdiagonal(rows: int, a: int) -> FloatArray:
     return np.asarray(np.sqrt(j * (j + a)))
 
 
-def _graded(edges: FloatArray) -> FloatArray:
+def _grade(edges: FloatArray) -> FloatArray:
     """Split the first panel, from 0 on, so that functions of x/λ are resolved for λ as small as 1e-50."""
     return np.concatenate([[0.0], edges[1] * 8.0 ** np.arange(-30, 0), edges[1:]])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from learnroute.learning.calibration import Calibration
-from learnroute.plots.pictures import BLUE, VERMILLION, entitle, own_or_new, picture_of, unboxed
+from learnroute.plots.pictures import BLUE, VERMILLION, entitle, own_or_new, picture_of, remove_box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +36,6 @@ def draw_calibration(calibration: Calibration, ax: Axes | None = None) -> Figure
     axes.invert_yaxis()
     axes.axvline(0.0, color="#BBBBBB", lw=0.8, zorder=0)
     axes.set_xlabel(f"coefficient, {calibration.level:.0%} interval")
-    unboxed(axes)
+    remove_box(axes)
     entitle(figure, axes, ax is None, f"{calibration.verdict}: form {calibration.form}", 11, 2)
     return figure

@@ -9,7 +9,7 @@ from learnroute.comparison.of_methods import Comparison
 from learnroute.errors import InputError
 from learnroute.model.problem import Problem
 from learnroute.plots.losses import PART_COLOURS, draw_bars, draw_bound, number_text
-from learnroute.plots.pictures import entitle, name_of, own_or_new, picture_of, shape_line, unboxed
+from learnroute.plots.pictures import entitle, name_of, own_or_new, picture_of, remove_box, shape_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def draw_comparison(
         low, high = axes.get_ylim()
         axes.set_ylim(low, high + 0.35 * (high - low))
     axes.set_ylabel("expected loss per region")
-    unboxed(axes)
+    remove_box(axes)
     above = f"times the {kind}" if known else "total loss"
     learner = next((row.plan.learner for row in rows if row.plan is not None), None)
     name = title or name_of(problem)

@@ -15,8 +15,8 @@ from learnroute.plots.pictures import (
     name_of,
     own_or_new,
     picture_of,
+    remove_box,
     shape_line,
-    unboxed,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +49,6 @@ def draw_fleets(found: FleetTable, problem: Problem, ax: Axes | None = None) -> 
     axes.invert_yaxis()
     axes.set_xlim(0, 1.12 * max(row.total for row in rows) or 1.0)
     axes.set_xlabel("expected loss per region")
-    unboxed(axes)
+    remove_box(axes)
     entitle(figure, axes, ax is None, f"{name_of(problem)}: vehicles and models\n{shape_line(problem)}", 11, 3)
     return figure

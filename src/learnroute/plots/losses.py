@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from learnroute.model.losses import Loss
 from learnroute.model.result import Plan
-from learnroute.plots.pictures import BLUE, GREEN, PURPLE, VERMILLION, unboxed
+from learnroute.plots.pictures import BLUE, GREEN, PURPLE, VERMILLION, remove_box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +110,7 @@ def draw_loss(axes: Axes, plan: Plan) -> None:
     axes.set_ylabel("expected loss per region", fontsize=9)
     axes.tick_params(labelsize=9)
     axes.set_title(f"total {number_text(plan.loss.total)}", fontsize=10, loc="left")
-    unboxed(axes)
+    remove_box(axes)
     handles, labels = axes.get_legend_handles_labels()
     axes.legend(handles[::-1], labels[::-1], loc="upper center", bbox_to_anchor=(0.5, -0.02), frameon=False, fontsize=9)
 

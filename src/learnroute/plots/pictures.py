@@ -174,10 +174,10 @@ def tidy(axes: Axes) -> None:
     """A light grid, no box."""
     axes.grid(True, color="#DDDDDD", lw=0.6)
     axes.set_axisbelow(True)
-    unboxed(axes)
+    remove_box(axes)
 
 
-def unboxed(axes: Axes) -> None:
+def remove_box(axes: Axes) -> None:
     """No box: the left and the lower line are enough."""
     axes.spines[["top", "right"]].set_visible(False)
 

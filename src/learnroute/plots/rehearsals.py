@@ -8,7 +8,7 @@ import numpy as np
 
 from learnroute.learning.rehearsal import Rehearsal
 from learnroute.model.problem import Problem
-from learnroute.plots.pictures import BLUE, VERMILLION, entitle, name_of, own_or_new, picture_of, unboxed
+from learnroute.plots.pictures import BLUE, VERMILLION, entitle, name_of, own_or_new, picture_of, remove_box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ def draw_rehearsal(rehearsal: Rehearsal, problem: Problem, ax: Axes | None = Non
                  color=VERMILLION, alpha=0.15, lw=0)  # fmt: skip
     axes.set_xlabel("mean error over all regions after the last visit")
     axes.set_ylabel("number of orders")
-    unboxed(axes)
+    remove_box(axes)
     verdict = rehearsal.random.verdict.partition(",")[0]
     entitle(figure, axes, ax is None, f"{name_of(problem)}, {rehearsal.draws} draws: {verdict}", 11, 3)
     return figure

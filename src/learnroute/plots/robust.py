@@ -16,9 +16,9 @@ from learnroute.plots.pictures import (
     name_of,
     new_figure,
     picture_of,
+    remove_box,
     root_figure,
     shape_line,
-    unboxed,
 )
 from learnroute.robust import Robustness
 
@@ -57,7 +57,7 @@ def _draw_ends(left: Axes, found: Robustness) -> None:
     colours = [VERMILLION if name == found.plan.route[-1] else BLUE for name, _ in ends]
     left.barh([literal(name) for name, _ in ends], [100 * share for _, share in ends], color=colours)
     left.set_xlabel("last region of the best route, % of draws (orange: last of the plan)")
-    unboxed(left)
+    remove_box(left)
 
 
 def _draw_pairs(right: Axes, found: Robustness) -> None:
@@ -71,4 +71,4 @@ def _draw_pairs(right: Axes, found: Robustness) -> None:
     if not pairs:
         right.set_yticks([])
         right.text(0.5, 0.5, "no single pair changes the plan", ha="center", va="center", transform=right.transAxes)
-    unboxed(right)
+    remove_box(right)

@@ -18,8 +18,8 @@ from learnroute.plots.pictures import (
     name_of,
     own_or_new,
     picture_of,
+    remove_box,
     shape_line,
-    unboxed,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def draw_simulations(
     axes.set_xticks(places, [literal(f"{name}\n{_kind(s)}") for name, s in zip(names, found, strict=True)])
     axes.set_xlim(-0.7, len(found) - 0.3)
     axes.set_ylabel("average final error")
-    unboxed(axes)
+    remove_box(axes)
     entitle(
         figure, axes, ax is None, f"{name_of(problem)}\n{shape_line(problem)}, {found[0].runs:,} runs per route", 11, 2
     )

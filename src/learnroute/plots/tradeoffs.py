@@ -19,9 +19,9 @@ from learnroute.plots.pictures import (
     name_of,
     own_or_new,
     picture_of,
+    remove_box,
     shape_line,
     travel_label,
-    unboxed,
 )
 from learnroute.tradeoffs import Choice, Tradeoff
 
@@ -56,7 +56,7 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
                   zorder=4)  # fmt: skip
     axes.set_xlabel(travel_label(problem))
     axes.set_ylabel("expected error per region")
-    unboxed(axes)
+    remove_box(axes)
     headline = f"{name_of(problem)}: {len(found.points)} routes from least travel to least error"
     entitle(figure, axes, ax is None, f"{headline}\n{shape_line(found.problem or problem)}", legend_columns=3)
     return figure

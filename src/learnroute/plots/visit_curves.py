@@ -17,9 +17,9 @@ from learnroute.plots.pictures import (
     name_of,
     own_or_new,
     picture_of,
+    remove_box,
     shape_line,
     travel_label,
-    unboxed,
 )
 from learnroute.visit_curves import VisitCurve, VisitRow
 
@@ -51,7 +51,7 @@ def draw_visit_curve(found: VisitCurve, problem: Problem, ax: Axes | None = None
         axes.plot([], [], " ", label=f"untrained model, not shown: {untrained.total:.4g}")
     axes.set_xlabel(travel_label(problem))
     axes.set_ylabel("loss per region")
-    unboxed(axes)
+    remove_box(axes)
     headline = f"{name_of(problem)}: {found.summary}\n{shape_line(found.problem or problem)}"
     entitle(figure, axes, ax is None, headline, legend_columns=3)
     if ax is None:

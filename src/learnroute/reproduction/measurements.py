@@ -68,7 +68,7 @@ def reproduce(scale: Scale, folder: Path, workers: int | None = None, progress: 
     found.worst.sort(key=lambda case: scale.searches.index(case.search))
     found.growth = list(_growth(scale, tell))
     found.violated = {
-        (family, size): _violated(family, size, scale.triples) for family in FAMILIES for size in (6, 10, 14)
+        (family, size): _violation_rate(family, size, scale.triples) for family in FAMILIES for size in (6, 10, 14)
     }
     return found
 
@@ -85,7 +85,7 @@ def _growth(scale: Scale, tell: Progress) -> Iterator[Timing]:
         tell("growth", (k + 1) / len(cases))
 
 
-def _violated(family: str, size: int, problems: int) -> float:
+def _violation_rate(family: str, size: int, problems: int) -> float:
     reports = [check_metric(random_problem(family, size, Learner(UNDER, SAMPLES), k).travel) for k in range(problems)]
     return sum(report.violations for report in reports) / sum(report.triples for report in reports)
 

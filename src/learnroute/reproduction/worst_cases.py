@@ -80,7 +80,7 @@ def find_worst(search: Search) -> WorstCase:
     best: tuple[float, FloatArray, FloatArray] | None = None
     at_random = 0.0
     for _ in range(search.starts):
-        travel = _settled(_symmetric(rng, search.regions), search.space)
+        travel = _make_metric(_symmetric(rng, search.regions), search.space)
         delta = _symmetric(rng, search.regions)
         ratio = ratio_of(travel, delta, weights)
         at_random = max(at_random, ratio)
@@ -119,7 +119,7 @@ def _symmetric(rng: np.random.Generator, size: int) -> FloatArray:
     return upper + upper.T
 
 
-def _settled(travel: FloatArray, space: Space) -> FloatArray:
+def _make_metric(travel: FloatArray, space: Space) -> FloatArray:
     return travel if space == "raw-in-range" else metric_closure(travel)[0]
 
 
@@ -131,11 +131,11 @@ def _neighbour(
     if kind == 4 and space == "metric":
         return travel, np.clip(delta * math.exp(rng.normal(0, 1)), *WIDEST) * (delta > 0)
     if kind % 2:
-        return travel, _changed(rng, delta, space)
-    return _settled(_changed(rng, travel, space), space), delta
+        return travel, _mutate(rng, delta, space)
+    return _make_metric(_mutate(rng, travel, space), space), delta
 
 
-def _changed(rng: np.random.Generator, matrix: FloatArray, space: Space) -> FloatArray:
+def _mutate(rng: np.random.Generator, matrix: FloatArray, space: Space) -> FloatArray:
     """Give one pair another value: a little or much more or less, another pair's, or an end of the range."""
     i, j = rng.choice(len(matrix), 2, replace=False)
     k, other = rng.choice(len(matrix), 2, replace=False)

@@ -15,7 +15,7 @@ from learnroute.model.law import products_after
 from learnroute.model.objective import Factored, Linear, Weighted
 from learnroute.model.rounding import margin
 from learnroute.model.travel import Places
-from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.validation import FloatArray, IntArray, freeze
 from learnroute.solvers.ground import place_ground
 from learnroute.solvers.spanning_tree import minimum_spanning_tree
 
@@ -87,7 +87,7 @@ def sparse_bound(objective: Linear, travel: Places) -> float:
     tree = place_ground(travel).tree()
     edges = tree.spanning_edges()
     ways = travel.between(edges[:, 0], edges[:, 1])
-    spanned = math.fsum(ways) - math.fsum(travel.misplaced(ways))
+    spanned = math.fsum(ways) - math.fsum(travel.embedding_error(ways))
     near = tree.nearest(min(2, travel.size - 1))
     parts = [
         max(spanned, _half_of_the_nearest(travel, near, objective.ends.closed)),
@@ -103,7 +103,7 @@ def _half_of_the_nearest(travel: Places, near: IntArray, closed: bool) -> float:
     edges: list[FloatArray] = [travel.between(everyone, near[:, k]) for k in range(near.shape[1])]
     if len(edges) < 2:
         return 0.0
-    missed = sum(math.fsum(travel.misplaced(edge)) for edge in edges)
+    missed = sum(math.fsum(travel.embedding_error(edge)) for edge in edges)
     spare = 0.0 if closed else math.fsum(np.sort(edges[1])[-2:])
     return 0.5 * (math.fsum(edges[0]) + math.fsum(edges[1]) - spare) - missed
 
@@ -133,7 +133,7 @@ def least_score_parts(objective: Linear) -> FloatArray:
         before = np.concatenate([[0.0], np.cumsum(weights[:-1] * scores[:-1])])
         behind = np.concatenate([np.cumsum((weights[:-1] * scores[1:])[::-1])[::-1], [0.0]])
         parts[ranked] = head + before + behind + weights[-1] * scores
-        return frozen(parts)
+        return freeze(parts)
     factors = objective.factors[ranked]
     head = 0.0 if start is None else float(np.prod(factors) * objective.scores[start])
     with np.errstate(under="ignore"):
@@ -144,4 +144,4 @@ def least_score_parts(objective: Linear) -> FloatArray:
             before[k] = factors[k - 1] * before[k - 1] + scores[k - 1]
         # `before`: score part of the regions of lower rank
         parts[ranked] = head + factors * (before * after + behind) + scores
-    return frozen(parts)
+    return freeze(parts)

@@ -111,7 +111,7 @@ class Rounds:
         return self.longest > 0 and not self.budget.has(self.longest)
 
     @contextmanager
-    def timed(self) -> Iterator[None]:
+    def measure(self) -> Iterator[None]:
         """Measure one round."""
         began = time.monotonic()
         yield

@@ -65,7 +65,7 @@ def search_and_prove(
     if initial is not None:
         candidates.append(initial)
     candidates.append(np.argsort(-objective.ranks, kind="stable"))  # where travel counts for nothing, that is it
-    incumbent = min(map(objective.repaired, candidates), key=objective)
+    incumbent = min(map(objective.repair, candidates), key=objective)
     proof = prove(objective, incumbent, budget, params, rng)
     order = proof.order
     if not proof.optimal and budget.spend_all and not budget.exhausted:
@@ -147,7 +147,7 @@ def auto(
     build = algorithm1 if objective.travel.symmetric else nearest_neighbour
     start = build(objective, rng, budget.part(params.auto.start_share), params)
     if initial is not None:
-        start = replace(start, order=min(start.order, objective.repaired(initial), key=objective))
+        start = replace(start, order=min(start.order, objective.repair(initial), key=objective))
     basis = start.method if start.complete else ""
     if budget.exhausted:
         if size > params.auto.descent_regions:

@@ -107,6 +107,6 @@ METHODS: dict[str, Method] = {
 }
 
 
-def method_named(name: str) -> Method:
+def method_by_name(name: str) -> Method:
     """Return a method, or refuse an unknown name."""
     return METHODS[as_choice("method", name, METHODS)]

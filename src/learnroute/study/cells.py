@@ -13,7 +13,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.registry import method_named
+from learnroute.solvers.registry import method_by_name
 from learnroute.study.experiment import Experiment, streams
 
 COLUMNS: dict[str, type] = {
@@ -56,15 +56,15 @@ def solve_cell(experiment: Experiment, number: int) -> list[Values]:
     try:
         problem = experiment.problem(number)
     except Exception as failure:
-        return [_failed("", failure) for _ in experiment.methods]
+        return [_failed_values("", failure) for _ in experiment.methods]
     found = _solve_all(problem, experiment.methods, experiment.draws, routes)
     plans = [outcome[0] for outcome in found if not isinstance(outcome, Exception)]
     bound = max((p.lower_bound for p in plans if p.lower_bound is not None), default=None)
     optimal = any(p.optimal for p in plans)
     return [
-        _failed(problem.regime, outcome)
+        _failed_values(problem.regime, outcome)
         if isinstance(outcome, Exception)
-        else _solved(*outcome, bound=bound, optimal=optimal)
+        else _solved_values(*outcome, bound=bound, optimal=optimal)
         for outcome in found
     ]
 
@@ -93,7 +93,7 @@ def _solve_all(problem: Problem, methods: Sequence[str], draws: int, seed: int) 
 
 def _solve(problem: Problem, name: str, draws: int, seed: int, bound: Certificate | None) -> Outcome:
     try:
-        method = method_named(name)
+        method = method_by_name(name)
         budget = Budget()
         found = plan_within(problem, method, seed, budget, bound=bound)
         return found, *mean_loss(found.problem or problem, method, found, draws, budget)
@@ -101,12 +101,12 @@ def _solve(problem: Problem, name: str, draws: int, seed: int, bound: Certificat
         return failure
 
 
-def _solved(found: Plan, loss: Loss, draws: int, *, bound: float | None, optimal: bool) -> Values:
+def _solved_values(found: Plan, loss: Loss, draws: int, *, bound: float | None, optimal: bool) -> Values:
     ratio = loss.total / bound if bound is not None and bound > 0 else None
     parts = [loss.total, loss.travel, loss.dissimilarity, loss.initial, loss.noise]
     return [found.regime, ratio, *parts, bound, optimal, found.guarantee.value, draws, found.method, None]
 
 
-def _failed(regime: str, failure: Exception) -> Values:
+def _failed_values(regime: str, failure: Exception) -> Values:
     reason = str(failure) if isinstance(failure, InputError) else f"{type(failure).__name__}: {failure}"
     return [regime or None, *[None] * (len(COLUMNS) - SOLVED - 2), " ".join(reason.split())]

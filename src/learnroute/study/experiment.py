@@ -17,7 +17,7 @@ from learnroute.formats.json_files import parse
 from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import as_choice, as_count, as_number
-from learnroute.solvers.registry import method_named
+from learnroute.solvers.registry import method_by_name
 from learnroute.study.families import FAMILIES, random_problem
 
 MOST_CELLS = 10**8
@@ -195,6 +195,6 @@ def _values(field: str, given: Any, check: Callable[[str, Any], Any]) -> tuple[A
 
 def _method(field: str, value: Any) -> str:
     try:
-        return method_named(value).name
+        return method_by_name(value).name
     except InputError as error:
         raise InputError(str(error), field=field) from None

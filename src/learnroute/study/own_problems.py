@@ -66,7 +66,7 @@ class OwnProblems(Experiment):
         if not changes:
             return found
         counts = None if "samples" in changes else found.samples
-        return found.changed(learner=replace(found.learner, **changes), samples=counts)
+        return found.replace(learner=replace(found.learner, **changes), samples=counts)
 
     def _places(self, number: int) -> tuple[str, int | None, int | None, float | None, int]:
         places = []

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError, install
-from learnroute.formats.files import atomic_write, check_destination, is_folder, is_there, missing_file, opened_file
+from learnroute.formats.files import atomic_write, check_destination, is_folder, is_there, missing_file, open_file
 from learnroute.study.cells import COLUMNS, Row
 from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store
 
@@ -78,7 +78,7 @@ def _write_parquet(rows: Iterable[Row], path: Path) -> int:
 
 
 def _read_csv(path: Path) -> Iterator[Row]:
-    with opened_file(path, None) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
+    with open_file(path, None) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
         lines = csv.DictReader(file)
         try:
             _check_columns(path, lines.fieldnames or ())
@@ -102,7 +102,7 @@ def _value(kind: type, text: str) -> Any:
 
 def _read_parquet(path: Path) -> Iterator[Row]:
     arrow, parquet = _arrow()
-    with opened_file(path, None):  # a regular file
+    with open_file(path, None):  # a regular file
         pass
     try:
         with parquet.ParquetFile(path) as file:

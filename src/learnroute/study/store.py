@@ -29,7 +29,7 @@ from learnroute.formats.files import (
     is_there,
     lock,
     make_folder,
-    opened_file,
+    open_file,
     read_text,
     remove_leftovers,
     write_text,
@@ -106,7 +106,7 @@ class Store:
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of all solved cells, in the order of the experiment whatever the order of solving."""
-        with opened_file(self.folder / LOG_FILE, None) as log:
+        with open_file(self.folder / LOG_FILE, None) as log:
             for number in np.flatnonzero(self.places != MISSING):
                 log.seek(self.places[number])
                 entry = _entry(log.readline())
@@ -115,7 +115,7 @@ class Store:
 
 
 @contextlib.contextmanager
-def opened(folder: str | Path, experiment: Experiment, resume: bool) -> Iterator[Store]:
+def open_store(folder: str | Path, experiment: Experiment, resume: bool) -> Iterator[Store]:
     """Open a store for writing: a new one, or, to resume, the one that is there; only one process at a time."""
     folder = Path(folder)
     make_folder(folder)
@@ -123,7 +123,7 @@ def opened(folder: str | Path, experiment: Experiment, resume: bool) -> Iterator
         _check_empty(folder)
     elif not resume:
         raise InputError("contains a sweep; add --resume to continue it, or give another folder", where=folder)
-    with _locked(folder) as log:
+    with _lock(folder) as log:
         remove_leftovers(folder)
         if (folder / EXPERIMENT_FILE).exists():
             _same(folder, _experiment_in(folder), experiment)
@@ -153,7 +153,7 @@ def _check_empty(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[io.FileIO]:
+def _lock(folder: Path) -> Iterator[io.FileIO]:
     try:
         log = (folder / LOG_FILE).open("ab", buffering=0)
     except OSError as error:
@@ -207,7 +207,7 @@ def _index(log: Path, size: int) -> tuple[IntArray, int]:
     places = np.full(size, MISSING, dtype=np.int64)
     place = length = 0
     if is_there(log):
-        with opened_file(log, None) as lines:
+        with open_file(log, None) as lines:
             for line in lines:
                 entry = _entry(line)
                 if entry is not None and 0 <= entry[0] < size:

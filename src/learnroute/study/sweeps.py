@@ -20,7 +20,7 @@ from learnroute.solvers.contract import Progress
 from learnroute.study.cells import Values, solve_cell
 from learnroute.study.engines import engine
 from learnroute.study.experiment import Experiment
-from learnroute.study.store import Store, opened
+from learnroute.study.store import Store, open_store
 from learnroute.study.summary import Running
 
 BATCH_SECONDS = 0.4  # what a batch should take: long beside its overhead, short beside a kill
@@ -104,7 +104,7 @@ def sweep(
         Called with the share of the work that is done, as far as the problems so far tell (`Work`).
     """
     started = time.monotonic()
-    with opened(folder, experiment, resume) as store, engine(workers, dask) as (run, count):
+    with open_store(folder, experiment, resume) as store, engine(workers, dask) as (run, count):
         found = solved = store.done
         failed = 0
         work = Work(experiment, store.solved)

@@ -94,17 +94,17 @@ class Checker:
         return Outcome(follows=costs.value(found), why="the certificate proves a lower bound only")
 
     def _by_ng_routes(self, certificate: NgRoutes, goal: Fraction, optimum: bool) -> Outcome:
-        found = self._by_routes_left(certificate, goal, False)
+        found = self._check_routes_left(certificate, goal, False)
         if found.proved or not optimum or (self.too_large is not None and goal > NEARLY * self.too_large):
             return found
-        further = self._by_routes_left(certificate, goal, True)
+        further = self._check_routes_left(certificate, goal, True)
         if further.proved or further.better is not None:
             return further
         if further.follows is None:
             self.too_large = goal
         return replace(found, why=further.why)
 
-    def _by_routes_left(self, certificate: NgRoutes, goal: Fraction, all_orders: bool) -> Outcome:
+    def _check_routes_left(self, certificate: NgRoutes, goal: Fraction, all_orders: bool) -> Outcome:
         try:
             left = ng_route.routes_left(self.model, certificate, goal, all_orders)
         except EffortExceededError:

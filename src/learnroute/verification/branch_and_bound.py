@@ -84,7 +84,7 @@ def all_pruned(edges: EdgeCosts, grid: Grid, nodes: tuple[Node, ...], combs: tup
             return False
         state = waiting.pop()
         if state is not None:
-            state = _narrowed(edges, state, node, grid, combs, effort)
+            state = _narrow(edges, state, node, grid, combs, effort)
         if not node.branch:
             if state is not None:
                 return False
@@ -98,12 +98,12 @@ def _children(state: State | None, branch: tuple[int, ...]) -> list[State | None
     if v < 0:
         return [state]
     if b < 0:
-        return [_fixed(state, v, a, True), _fixed(state, v, a, False)]
-    half = _fixed(state, v, a, True)
-    return [_fixed(state, v, a, False), _fixed(half, v, b, False), _fixed(half, v, b, True)]
+        return [_fix(state, v, a, True), _fix(state, v, a, False)]
+    half = _fix(state, v, a, True)
+    return [_fix(state, v, a, False), _fix(half, v, b, False), _fix(half, v, b, True)]
 
 
-def _fixed(state: State | None, v: int, other: int, used: bool) -> State | None:
+def _fix(state: State | None, v: int, other: int, used: bool) -> State | None:
     """Return the child in which an edge is fixed to 1, or to 0; None where that cannot be."""
     if state is None:
         return None
@@ -148,11 +148,11 @@ def _crossings(comb: Comb, count: int) -> IntMatrix:
     return found
 
 
-def _narrowed(
+def _narrow(
     edges: EdgeCosts, state: State, node: Node, grid: Grid, combs: tuple[Comb, ...], effort: Effort
 ) -> State | None:
     """Return what is left of a node, or None if no tour below the goal is."""
-    propagated = _propagated(*state, effort)
+    propagated = _propagate(*state, effort)
     if propagated is None or not node.multipliers:
         return propagated
     usable, must = propagated
@@ -190,7 +190,7 @@ def _narrowed(
     usable[out, : out - 1] &= leave - leave.min() < room
     usable[: out - 1, out] = usable[out, : out - 1]
     _fix_by_reduced_cost(reduced[:out, :out], usable[:out, :out], must[:out, :out], parent, joined, room)
-    return _propagated(usable, must, effort)
+    return _propagate(usable, must, effort)
 
 
 def _tree(reduced: IntMatrix, must: BoolArray) -> tuple[list[int], list[int], int] | None:
@@ -239,7 +239,7 @@ def _fix_by_reduced_cost(
             must[v, parent[v]] = must[parent[v], v] = True
 
 
-def _propagated(usable: BoolArray, must: BoolArray, effort: Effort) -> State | None:
+def _propagate(usable: BoolArray, must: BoolArray, effort: Effort) -> State | None:
     """Fix what two edges a vertex and one tour imply; None where no tour is left."""
     while True:
         effort.spend(usable.size)

@@ -9,7 +9,7 @@ from functools import cached_property
 from numbers import Rational
 from typing import Any
 
-from learnroute.errors import shown
+from learnroute.errors import show
 from learnroute.model.certificates import read_certificate
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import OPTIMALITY, PRINTED
@@ -65,7 +65,7 @@ class PlanClaims:
             self.total = self.value.plus(model.constant)
             self.constant = model.constant.low
             self.checker = Checker(model, self.certificate)
-        self.travelled = model.travelled(self.order)
+        self.travelled = model.travel_of(self.order)
 
     def checks(self) -> list[Check]:
         """Return the verdicts on all claims but the route."""
@@ -93,8 +93,8 @@ class PlanClaims:
         for part, value in parts.items():
             given = claimed.get(part, 0 if part == "pairs" else None) if isinstance(claimed, Mapping) else None
             if not is_near(given, value, scale, smallest):
-                return Check(member, REFUTED, f"{part} is {printed(value)}; the plan says {shown(given)}")
-        return Check(member, CONFIRMED, f"{printed(parts['total'])} {unit}, all parts as claimed")
+                return Check(member, REFUTED, f"{part} is {format_number(value)}; the plan says {show(given)}")
+        return Check(member, CONFIRMED, f"{format_number(parts['total'])} {unit}, all parts as claimed")
 
     # Bounds
 
@@ -135,35 +135,35 @@ class PlanClaims:
             return Check("optimum", CONFIRMED, "no route is better")
         if outcome.better is not None:
             by = outcome.better + TOLERANCE * abs(self.total.high)
-            return Check("optimum", REFUTED, f"a route that is better by {printed(by / self.size, 3)} exists")
+            return Check("optimum", REFUTED, f"a route that is better by {format_number(by / self.size, 3)} exists")
         least = self.checker.known + self.constant
         if least <= 0:
             return Check("optimum", NOT_CHECKED, outcome.why)
-        gap = f"{printed(100 * (self.total.high / least - 1), 3)} % above the best"
+        gap = f"{format_number(100 * (self.total.high / least - 1), 3)} % above the best"
         return Check("optimum", NOT_CHECKED, f"{outcome.why}; confirmed is that the route is at most {gap}")
 
     def _bound(self, outcome: Outcome) -> Check:
         assert self.bound is not None
-        check = self._stated("bound", self.bound, outcome)
+        check = self._check_bound("bound", self.bound, outcome)
         if self.optimal and check.verdict == REFUTED and outcome.better is None:
-            return Check("bound", NOT_CHECKED, f"{printed(self.bound)}: the optimum it rests on was not shown")
+            return Check("bound", NOT_CHECKED, f"{format_number(self.bound)}: the optimum it rests on was not shown")
         return check
 
     def _certificate(self, outcome: Outcome) -> Check:
         assert self.certified is not None
-        return self._stated("certificate", self.certified, outcome)
+        return self._check_bound("certificate", self.certified, outcome)
 
-    def _stated(self, what: str, claimed: Fraction, outcome: Outcome) -> Check:
+    def _check_bound(self, what: str, claimed: Fraction, outcome: Outcome) -> Check:
         """Say whether a stated bound (per region) is one."""
         kind = self.certificate.kind if self.certificate is not None else "no certificate"
-        said = f"{printed(claimed)} ({kind})"
+        said = f"{format_number(claimed)} ({kind})"
         if outcome.proved:
             return Check(what, CONFIRMED, f"no route is below {said}")
         if outcome.better is not None:
             return Check(what, REFUTED, f"a route below {said} exists")
         if outcome.follows is None:
             return Check(what, NOT_CHECKED, f"{said}: {outcome.why}")
-        follows = printed((outcome.follows + self.constant) / self.size)
+        follows = format_number((outcome.follows + self.constant) / self.size)
         return Check(what, REFUTED, f"{said} does not follow; what follows is {follows}")
 
     def _ratios(self, verdicts: Mapping[str, Verdict]) -> list[Check]:
@@ -184,10 +184,10 @@ class PlanClaims:
             elif not is_near(
                 given, ratio - less, ratio if self.optimal else self.scale / abs(self.bound or Fraction(1))
             ):
-                said = shown(self.plan[member])
-                found.append(Check(member, REFUTED, f"is {printed(ratio - less)}; the plan says {said}"))
+                said = show(self.plan[member])
+                found.append(Check(member, REFUTED, f"is {format_number(ratio - less)}; the plan says {said}"))
             else:
-                found.append(Check(member, verdicts[base], f"{printed(given)}, from the loss and the {base}"))
+                found.append(Check(member, verdicts[base], f"{format_number(given)}, from the loss and the {base}"))
         return found
 
     def _guarantees(self) -> list[Check]:
@@ -202,8 +202,12 @@ class PlanClaims:
                 continue
             known: Fraction | None = getattr(self.ratios, name)
             right = known is not None and is_near(given, known, known)
-            proved = "not proved for this problem" if known is None else f"{printed(known)}"
-            detail = f"{printed(given)} for Algorithm 1" if right else f"is {proved}; the plan says {printed(given)}"
+            proved = "not proved for this problem" if known is None else f"{format_number(known)}"
+            detail = (
+                f"{format_number(given)} for Algorithm 1"
+                if right
+                else f"is {proved}; the plan says {format_number(given)}"
+            )
             found.append(Check(member, CONFIRMED if right else REFUTED, detail))
         return found
 
@@ -214,7 +218,7 @@ class PlanClaims:
 
     def _guarantee(self, claimed: Fraction) -> Check:
         """Show that the total is at most so many times the least one, by whatever bound is known."""
-        said = printed(claimed)
+        said = format_number(claimed)
         if claimed <= 0:
             return Check("guarantee", REFUTED, f"{said}: ratios are > 0")
         outcome = self.checker.settle(self._below(claimed), optimum=self.optimal)
@@ -281,8 +285,8 @@ class PlanClaims:
             given = plan[member]
             number = isinstance(value, Fraction)
             same = is_near(given, value, value) if number else type(given) is type(value) and given == value
-            print_ = printed(value) if number else shown(value)
-            detail = print_ if same else f"is {print_}; the plan says {shown(given)}"
+            print_ = format_number(value) if number else show(value)
+            detail = print_ if same else f"is {print_}; the plan says {show(given)}"
             found.append(Check(member, CONFIRMED if same else REFUTED, detail))
         return found
 
@@ -309,7 +313,7 @@ class PlanClaims:
             return Check("expected_errors", REFUTED, f"expected {self.size} numbers, one per region")
         for place, (one, value) in enumerate(zip(given, errors, strict=True)):
             if not is_near(one, Fraction(value), Fraction(scale)):
-                said = f"entry {place} is {value:.9g}; the plan says {shown(one)}"
+                said = f"entry {place} is {value:.9g}; the plan says {show(one)}"
                 return Check("expected_errors", REFUTED, said)
         return Check("expected_errors", CONFIRMED, f"{min(errors):.4g} … {max(errors):.4g} by region")
 
@@ -320,7 +324,7 @@ class PlanClaims:
             return Check("contributions", REFUTED, "expected one number per visit, where visits are optional")
         for t, (one, parts) in enumerate(zip(given, self._parts_without(), strict=True)):
             if not is_near(one, parts["total"], scale_of(parts)):
-                said = f"entry {t} is {printed(parts['total'])}; the plan says {shown(one)}"
+                said = f"entry {t} is {format_number(parts['total'])}; the plan says {show(one)}"
                 return Check("contributions", REFUTED, said)
         return Check("contributions", CONFIRMED, "the total loss without each visit")
 
@@ -343,7 +347,7 @@ class PlanClaims:
         if most is None:
             return Check("loss_at_most", REFUTED, "claimed though the problem has no dissimilarity_low")
         right = is_near(given, most, max(self.scale, abs(most)))
-        detail = printed(most) if right else f"is {printed(most)}; the plan says {shown(given)}"
+        detail = format_number(most) if right else f"is {format_number(most)}; the plan says {show(given)}"
         return Check("loss_at_most", CONFIRMED if right else REFUTED, detail)
 
 
@@ -366,7 +370,7 @@ def _rational(number: Any) -> Fraction:
     return Fraction(number) if isinstance(number, Rational) else Fraction(float(number))
 
 
-def printed(number: Fraction, digits: int = 9) -> str:
+def format_number(number: Fraction, digits: int = 9) -> str:
     """Return a number as it is printed."""
     try:
         return f"{float(number):.{digits}g}"

@@ -101,7 +101,7 @@ class Model:
             return self.shares[: len(stops)]
         return _products_after([self.factors[v] for v in stops])
 
-    def travelled(self, order: Sequence[int]) -> Fraction:
+    def travel_of(self, order: Sequence[int]) -> Fraction:
         """Return what an order costs to travel, in the units of travel."""
         origins, goals = (np.array(part, dtype=np.int64) for part in (order[:-1], order[1:]))
         if self.ends.closed:
@@ -109,7 +109,7 @@ class Model:
         legs = self.travel.between(origins, goals) if isinstance(self.travel, Places) else self.travel[origins, goals]
         return exact_sum(legs.tolist())
 
-    def scored(self, order: Sequence[int]) -> Interval:
+    def score_of(self, order: Sequence[int]) -> Interval:
         """Return the score part of an order."""
         whole, below = self.whole_scores
         total = sum(share * whole[v] for share, v in zip(self.shares_of(order), order, strict=True))
@@ -124,7 +124,7 @@ class Model:
 
     def value(self, order: Sequence[int]) -> Interval:
         """Return the value of an order without the constant."""
-        return self.scored(order).plus(self.rate * self.travelled(order))
+        return self.score_of(order).plus(self.rate * self.travel_of(order))
 
 
 def exact_sum(numbers: Iterable[float]) -> Fraction:
@@ -197,12 +197,12 @@ class Losses(NamedTuple):
     def parts(self, order: Sequence[int]) -> dict[str, Fraction]:
         """Return the parts of the loss of an order of stops, per region, each at its lower end."""
         size, model = self.regions, self.model
-        scored, noise = model.scored(order).low, self.noise.low
+        scored, noise = model.score_of(order).low, self.noise.low
         if any(self.unscored):
-            added = replace(model, scores=self.unscored).scored(order).low
+            added = replace(model, scores=self.unscored).score_of(order).low
             scored, noise = scored - added, noise + added
         parts = {
-            "travel": model.rate * model.travelled(order) / size,
+            "travel": model.rate * model.travel_of(order) / size,
             "dissimilarity": scored / size,
             "initial": self.initial.low / size,
             "noise": noise / size,
@@ -329,7 +329,7 @@ def least_score_parts(model: Model, ending: tuple[int, ...] = ()) -> list[Fracti
     if model.factors is not None:
         assert not ending
         if model.size > MATRIX_REGIONS:
-            return _rearranged(model, whole, below)
+            return _rearrangement_bound(model, whole, below)
         return _parts_by_factors(model, whole, below)
     head = 0 if first is None else 1
     inner = [v for v in model.ranked if v != first and v not in ending]
@@ -365,7 +365,7 @@ def _parts_by_factors(model: Model, whole: list[int], below: int) -> list[Fracti
     return found
 
 
-def _rearranged(model: Model, whole: list[int], below: int) -> list[Fraction | None]:
+def _rearrangement_bound(model: Model, whole: list[int], below: int) -> list[Fraction | None]:
     """Return the same from the least share of each position alone: the largest shares on the smallest scores."""
     part = sum(share * score for share, score in zip(sorted(model.shares, reverse=True), sorted(whole), strict=True))
     return [Fraction(part, below * ONE)] * model.size

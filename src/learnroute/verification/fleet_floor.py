@@ -45,7 +45,7 @@ def _least_error(problem: Problem, terms: Terms, laws: list[set[Law]]) -> Fracti
     size, weights = problem.size, problem.region_weights
     _, radii, uneven, below, above, _ = spread_of(terms, weights)
     given, farthest = [Fraction(w) for w in weights.tolist()], 4 * max(radii)
-    excess, negative, noise = (_accumulated(laws, kind) for kind in (_excess, _negative, _noise))
+    excess, negative, noise = (_accumulate(laws, kind) for kind in (_excess, _negative, _noise))
     away = [Fraction(float(x)) - radius for x, radius in zip(problem.initial_errors, radii, strict=True)]
     scatter = _best_scatter(away, weights, excess)
     rest = [x - scatter for x in away]
@@ -80,7 +80,7 @@ def _noise(law: Law) -> Fraction:
     return abs(law[3])
 
 
-def _accumulated(laws: list[set[Law]], kind: Callable[[Law], Fraction]) -> Fraction:
+def _accumulate(laws: list[set[Law]], kind: Callable[[Law], Fraction]) -> Fraction:
     """Return the most that is left of what trainings add, after any number of them; each leaves p₂ of it."""
     found = most = Fraction(0)
     for some in laws:

@@ -68,12 +68,12 @@ class FleetLosses:
 
     def travels(self, routes: FleetRoutes) -> list[Fraction]:
         """Return the travel of each vehicle; 0 of one that stays at home."""
-        return [self._travelled(route) if route else Fraction(0) for route in routes.routes]
+        return [self._travel_of(route) if route else Fraction(0) for route in routes.routes]
 
-    def _travelled(self, route: Sequence[int]) -> Fraction:
-        return self.plain.travelled(self.problem.from_depot(np.array(route, dtype=np.int64)).tolist())
+    def _travel_of(self, route: Sequence[int]) -> Fraction:
+        return self.plain.travel_of(self.problem.from_depot(np.array(route, dtype=np.int64)).tolist())
 
-    def paid(self, routes: FleetRoutes) -> Fraction:
+    def paid_travel(self, routes: FleetRoutes) -> Fraction:
         """Return the travel that is paid for."""
         travels = self.travels(routes)
         return max(travels) if self.rules.longest else sum(travels, Fraction(0))
@@ -107,7 +107,7 @@ class FleetLosses:
     def programme(self, models: Sequence[Trained]) -> tuple[list[Fraction], list[list[Fraction]]]:
         """Return c and Q: an average with weights α has the summed error c·α - α'Qα/2."""
         linear = [
-            (self._weighted(one.learnt + one.initial, self.weights) + self.size * Fraction(one.noise - one.paired))
+            (self._weighted_sum(one.learnt + one.initial, self.weights) + self.size * Fraction(one.noise - one.paired))
             / self.unit
             for one in models
         ]
@@ -143,8 +143,8 @@ class FleetLosses:
         found = {part: Fraction(0) for part in ("dissimilarity", "initial", "noise", "pairs")}
 
         def add(share: Fraction, model: Trained, weights: list[Fraction], count: Fraction) -> None:
-            found["dissimilarity"] += share * self._weighted(model.learnt, weights) / one
-            found["initial"] += share * self._weighted(model.initial, weights) / one
+            found["dissimilarity"] += share * self._weighted_sum(model.learnt, weights) / one
+            found["initial"] += share * self._weighted_sum(model.initial, weights) / one
             found["noise"] += share * count * model.noise / one
             found["pairs"] -= share * count * model.paired / one
 
@@ -161,7 +161,7 @@ class FleetLosses:
                 pairs = zip(service.served_by, self.weights, strict=True)
                 weights = [w if by == number else Fraction(0) for by, w in pairs]
                 add(Fraction(1), model, weights, sum(weights, Fraction(0)))
-        parts = {"travel": self.plain.rate * self.paid(routes) / self.size, **found}
+        parts = {"travel": self.plain.rate * self.paid_travel(routes) / self.size, **found}
         return {"total": sum(parts.values(), Fraction(0)), **parts}
 
     def total(self, routes: FleetRoutes, service: Service) -> Interval:
@@ -182,7 +182,7 @@ class FleetLosses:
         return [sum((share * row[j] for share, row in shares), -gain) for j in range(self.size)]
 
     @staticmethod
-    def _weighted(numbers: NDArray[Any], weights: Sequence[Fraction]) -> Fraction:
+    def _weighted_sum(numbers: NDArray[Any], weights: Sequence[Fraction]) -> Fraction:
         return sum((weight * int(x) for weight, x in zip(weights, numbers, strict=True) if weight), Fraction(0))
 
 

@@ -36,10 +36,10 @@ class FleetValues:
         self.initial = np.append(problem.initial_errors, 0.0)
         self.delta = np.column_stack([losses.terms.floats, problem.initial_errors])
         self.weights = problem.region_weights
-        self.models: dict[tuple[int, ...], _Model] = {(): self._untrained()}
+        self.models: dict[tuple[int, ...], _Model] = {(): self._untrained_model()}
         self.ways: dict[tuple[int, ...], float] = {(): 0.0}
 
-    def _untrained(self) -> _Model:
+    def _untrained_model(self) -> _Model:
         shares = np.zeros(self.losses.size + 1)
         shares[-1] = 1.0
         return _Model(self.initial, shares, 0.0, float(np.abs(self.initial[:-1]) @ self.weights))
@@ -86,11 +86,11 @@ class FleetValues:
                 return None
             places = [place for place, _, _ in group]
             paths = np.array([paid for _, _, paid in group])
-            errors, slack = self._served([[*models, *unused] for _, models, _ in group], trained or 1)
+            errors, slack = self._serve([[*models, *unused] for _, models, _ in group], trained or 1)
             values[places], slacks[places] = paths + errors, EXACT * np.abs(paths) + slack
         return values, slacks
 
-    def _served(self, rows: list[list[_Model]], trained: int) -> tuple[FloatArray, FloatArray]:
+    def _serve(self, rows: list[list[_Model]], trained: int) -> tuple[FloatArray, FloatArray]:
         """Return the summed errors of fleets with as many models each, the untrained one last."""
         own = np.array([[model.own for model in row] for row in rows])
         common = np.array([[model.common for model in row] for row in rows])

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import shown
+from learnroute.errors import show
 from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes
 from learnroute.model.problem import Problem
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check
-from learnroute.verification.claims import DIGITS, PlanClaims, is_near, printed
+from learnroute.verification.claims import DIGITS, PlanClaims, format_number, is_near
 from learnroute.verification.fleet_losses import (
     FEW,
     FleetLosses,
@@ -49,7 +49,7 @@ def read_routes(problem: Problem, plan: Mapping[str, Any]) -> FleetRoutes | str:
         return f"{len(given)} routes for {rules.vehicles} vehicles"
     unknown = [name for route in given for name in route if not isinstance(name, str) or name not in index]
     if unknown:
-        return f"there is no region {shown(unknown[0])}"
+        return f"there is no region {show(unknown[0])}"
     routes = [[index[name] for name in route] for route in given]
     visits = [region for route in routes for region in route]
     if rules.vehicles > 1:
@@ -77,14 +77,14 @@ class FleetClaims(PlanClaims):
         assert isinstance(routes, FleetRoutes)
         self.rules, self.routes, self.visits = rules, routes, routes.regions
         self.losses = FleetLosses(problem, rules)
-        said = self._said_service()
+        said = self._read_service()
         self.service = self.losses.best_service(routes) if said is None else said
         self.parts = self.losses.parts(routes, self.service)
         self.total = self.value = self.losses.total(routes, self.service)
         self.checker = FleetChecker(self.losses, self.certificate)
-        self.travelled = self.losses.paid(routes)
+        self.travelled = self.losses.paid_travel(routes)
 
-    def _said_service(self) -> Service | None:
+    def _read_service(self) -> Service | None:
         """Return how models are said to serve; None where that is not said, or makes no sense."""
         weights, served = self.plan.get("weights"), self.plan.get("served_by")
         if self.rules.merged:
@@ -112,7 +112,7 @@ class FleetClaims(PlanClaims):
         if plan.get("weights") is not None and self.rules.merged:
             found.append(self._weights())
         if plan.get("served_by") is not None and not self.rules.merged:
-            found.append(self._served_by())
+            found.append(self._check_served_by())
         if plan.get("models") is not None:
             found.append(Check("models", CONFIRMED, "one per visit, as there are"))
         if plan.get("travels") is not None:
@@ -121,7 +121,7 @@ class FleetClaims(PlanClaims):
 
     def _weights(self) -> Check:
         """Check that weights are some, and that no others are better."""
-        given, said = self.plan["weights"], self._said_service()
+        given, said = self.plan["weights"], self._read_service()
         if said is None or abs(sum(map(Fraction, given), Fraction(-1))) > DIGITS:
             return Check("weights", REFUTED, f"expected {self.rules.size} numbers >= 0 that add up to 1")
         if self.rules.equal:
@@ -143,7 +143,7 @@ class FleetClaims(PlanClaims):
             inner = [linear[a] for a in some], [[quadratic[a][b] for b in some] for a in some]
             lost = reached - average_error(*inner, least_weights(*inner))
             if lost > room:
-                return Check("weights", REFUTED, f"others are better by {printed(lost / self.size, 3)}")
+                return Check("weights", REFUTED, f"others are better by {format_number(lost / self.size, 3)}")
             return Check("weights", CONFIRMED, "no others are better")
         slopes = [c - sum((q * w for q, w in zip(row, weights, strict=True)), Fraction(0))
                   for c, row in zip(linear, quadratic, strict=True)]  # fmt: skip
@@ -155,22 +155,22 @@ class FleetClaims(PlanClaims):
             step = min(Fraction(1), gap / curve) if curve > 0 else Fraction(1)
             gained = step * gap - step**2 * curve / 2
             if gained > room:
-                return Check("weights", REFUTED, f"others are better by {printed(gained / self.size, 3)}")
-            return Check("weights", NOT_CHECKED, f"others may be better by {printed(gap / self.size, 3)}")
+                return Check("weights", REFUTED, f"others are better by {format_number(gained / self.size, 3)}")
+            return Check("weights", NOT_CHECKED, f"others may be better by {format_number(gap / self.size, 3)}")
         if not _is_convex(quadratic):
             return Check("weights", NOT_CHECKED, "no others near them are better; the programme is not convex")
         return Check("weights", CONFIRMED, "no others are better")
 
-    def _served_by(self) -> Check:
+    def _check_served_by(self) -> Check:
         """Check that each region is served by a model with the least expected error there, but for rounding."""
-        said, best = self._said_service(), self.losses.best_service(self.routes)
+        said, best = self._read_service(), self.losses.best_service(self.routes)
         if said is None:
             return Check("served_by", REFUTED, "the number of a model, or null, is needed for each region")
         errors, least = self.losses.errors(self.routes, said), self.losses.errors(self.routes, best)
         scale = max(*map(abs, least), self.scale)
         for name, one, other in zip(self.problem.regions, errors, least, strict=True):
             if one - other > DIGITS * scale:
-                detail = f"the error in {name!r} is {printed(one)}, and {printed(other)} with another model"
+                detail = f"the error in {name!r} is {format_number(one)}, and {format_number(other)} with another model"
                 return Check("served_by", REFUTED, detail)
         return Check("served_by", CONFIRMED, "each region by the model with the least expected error there")
 
@@ -180,8 +180,10 @@ class FleetClaims(PlanClaims):
             return Check("travels", REFUTED, f"expected {len(travels)} numbers, one per vehicle")
         for vehicle, (one, travel) in enumerate(zip(given, travels, strict=True), 1):
             if not is_near(one, travel, travel):
-                return Check("travels", REFUTED, f"vehicle {vehicle}: is {printed(travel)}; the plan says {shown(one)}")
-        return Check("travels", CONFIRMED, ", ".join(printed(travel, 4) for travel in travels))
+                return Check(
+                    "travels", REFUTED, f"vehicle {vehicle}: is {format_number(travel)}; the plan says {show(one)}"
+                )
+        return Check("travels", CONFIRMED, ", ".join(format_number(travel, 4) for travel in travels))
 
     # What plans of one route claim, too
 

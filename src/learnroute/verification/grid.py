@@ -40,7 +40,7 @@ class Grid:
         power = Fraction(2) ** self.exponent
         self.unit = scale * power
         self.goal = math.ceil(goal / self.unit)
-        self._mantissa, exponent = math.frexp(float(_scaled(scale)))
+        self._mantissa, exponent = math.frexp(float(_scale(scale)))
         self._scaling = exponent + _exponent(scale)
 
     def below(self, cost: Fraction) -> int:
@@ -58,17 +58,17 @@ class Grid:
         """Return multipliers in units 2^shift times as large, near enough: any would do. They are cut at `most`."""
         most = self.goal if most is None else most
         with np.errstate(over="ignore", under="ignore"):
-            scaled = self._scaled(numbers, shift)
+            scaled = self._scale(numbers, shift)
         found: IntMatrix = np.rint(np.clip(scaled, -float(most), float(most))).astype(np.int64)
         return found
 
     def excess(self, numbers: FloatArray, most: int) -> int:
         """Return by how many bits some multiplier is larger than the goal, as far as `most`."""
         with np.errstate(over="ignore", under="ignore"):
-            largest = float(np.abs(self._scaled(numbers, 0)).max(initial=0.0))
+            largest = float(np.abs(self._scale(numbers, 0)).max(initial=0.0))
         return most if not math.isfinite(largest) else min(most, max(0, math.frexp(largest / self.goal)[1]))
 
-    def _scaled(self, numbers: FloatArray, shift: int) -> FloatArray:
+    def _scale(self, numbers: FloatArray, shift: int) -> FloatArray:
         found: FloatArray = np.ldexp(
             np.asarray(numbers, dtype=np.float64) / self._mantissa, -self.exponent - self._scaling - shift
         )
@@ -79,7 +79,7 @@ def _exponent(number: Fraction) -> int:
     return number.numerator.bit_length() - number.denominator.bit_length()
 
 
-def _scaled(number: Fraction) -> Fraction:
+def _scale(number: Fraction) -> Fraction:
     """Return a number near 1: it without its power of two."""
     return number / Fraction(2) ** _exponent(number)
 

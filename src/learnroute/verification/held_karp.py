@@ -146,9 +146,9 @@ class _Enumeration:
             full = _add(full, self._begin(first, inner, tail, np.array([(1 << len(inner)) - 1])))
         elif self.model.ends.closed and last is not None:
             full = _add(full, [limb[last, inner][None, :] for limb in self.travel])
-        totals = _joined([limb[0] for limb in full])
+        totals = _join([limb[0] for limb in full])
         k = min(range(len(inner)), key=lambda k: totals[k])
-        order = self._traced(best, (1 << len(inner)) - 1, k, inner)
+        order = self._trace(best, (1 << len(inner)) - 1, k, inner)
         return Least(totals[k] * self.grid.unit, [*([] if first is None else [first]), *order, *tail])
 
     def least_visits(self, first: int | None, last: int | None, back: int | None, kept: Kept) -> Least | None:
@@ -177,14 +177,14 @@ class _Enumeration:
             costs = _add(costs, [limb[last, inner][None, :] for limb in self.travel])
         constants = self._split(self._constants(kept, visited, inner, sets))
         costs = _add(costs, [limb[:, None] for limb in constants])
-        least = _joined(_least([limb.copy() for limb in costs]))
+        least = _join(_least([limb.copy() for limb in costs]))
         row = min(range(len(sets)), key=lambda i: least[i])
         low = least[row] * self.grid.unit
         if found is not None and found.low <= low:
             return found
-        here = _joined([limb[row] for limb in costs])
+        here = _join([limb[row] for limb in costs])
         k = min(range(len(inner)), key=lambda k: here[k])
-        return Least(low, [*ahead, *self._traced(best, int(sets[row]), k, inner), *tail])
+        return Least(low, [*ahead, *self._trace(best, int(sets[row]), k, inner), *tail])
 
     def _constants(
         self, kept: Kept, visited: list[int], inner: list[int], sets: NDArray[np.int64]
@@ -206,7 +206,7 @@ class _Enumeration:
         shares = self.model.shares_of(order) if self.model.factors is not None else self.model.shares[-len(order) :]
         whole, below = self.model.whole_scores
         scored = sum(share * whole[v] for share, v in zip(shares, order, strict=True))
-        return Fraction(scored, below * ONE) + self.model.rate * self.model.travelled(order)
+        return Fraction(scored, below * ONE) + self.model.rate * self.model.travel_of(order)
 
     def _fill(self, inner: list[int], first: int | None, last: int | None, back: int | None) -> Limbs:
         """Return the least cost from each inner region through each set of them to the end."""
@@ -214,7 +214,7 @@ class _Enumeration:
         tail = [] if last is None else [last]
         sets = np.arange(1 << len(inner))
         counts = _bits(sets, len(inner))
-        scored = [self._scored(v, inner, tail) for v in inner]
+        scored = [self._position_costs(v, inner, tail) for v in inner]
         seen = counts if model.factors is None else sets  # what decides the share of a score before a set
         rows = np.array(inner, dtype=np.int64)
         best = [np.full((len(sets), len(inner)), ABOVE) for _ in range(self.limbs)]
@@ -266,19 +266,19 @@ class _Enumeration:
             shares = np.concatenate([shares, shares * factors[v].numerator // factors[v].denominator])
         return shares
 
-    def _scored(self, v: int, inner: list[int], tail: list[int]) -> Limbs:
+    def _position_costs(self, v: int, inner: list[int], tail: list[int]) -> Limbs:
         """Return what a score costs before each number of inner regions; with factors, before each set of them."""
         if self.model.factors is not None:
             return self._score_costs(self._shares(inner, tail), v)
         size = self.model.size
         return self._score_costs([self.model.shares[size - 1 - k - len(tail)] for k in range(len(inner))], v)
 
-    def _traced(self, best: Limbs, left: int, k: int, inner: list[int]) -> list[int]:
+    def _trace(self, best: Limbs, left: int, k: int, inner: list[int]) -> list[int]:
         """Trace the order of a set back from the first of its regions."""
         order = [inner[k]]
         while left ^ (1 << k):
             left ^= 1 << k
-            onward = _joined(_add([limb[left] for limb in best], [limb[order[-1], inner] for limb in self.travel]))
+            onward = _join(_add([limb[left] for limb in best], [limb[order[-1], inner] for limb in self.travel]))
             k = min((j for j in range(len(inner)) if left >> j & 1), key=lambda j: onward[j])
             order.append(inner[k])
         return order
@@ -308,7 +308,7 @@ def _least(numbers: Limbs) -> Limbs:
     return found
 
 
-def _joined(numbers: Limbs) -> list[int]:
+def _join(numbers: Limbs) -> list[int]:
     """Return a row of limbs as whole numbers."""
     return [sum(int(limb[k]) << LIMB * (len(numbers) - 1 - j) for j, limb in enumerate(numbers)) for k in range(
         len(numbers[0])

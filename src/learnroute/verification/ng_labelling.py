@@ -141,7 +141,7 @@ class _Run:
         first = np.flatnonzero(completion[0] < limit)
         if other is not None:
             nothing = np.zeros((len(first), self.bits.shape[1]), dtype=np.uint64)
-            first = first[self._completed(first, nothing, np.full(len(first), limit), other[-1])]
+            first = first[self._can_complete(first, nothing, np.full(len(first), limit), other[-1])]
         found = [Layer.of(first, self.nodes[0, first], self.bits[first], self.size, self.effort)]
         for t in range(1, self.size):
             parts, count = [], 0
@@ -150,7 +150,7 @@ class _Run:
                 reached = layer.cost[tail] + self.arcs[layer.region[tail], head]
                 known = layer.forbidden[tail] & self.ng_sets[t, head]
                 if other is not None:
-                    kept = self._completed(head, known, limit - reached, other[self.size - 1 - t])
+                    kept = self._can_complete(head, known, limit - reached, other[self.size - 1 - t])
                     tail, head, reached, known = tail[kept], head[kept], reached[kept], known[kept]
                 taken[t - 1, layer.region[tail], head] = True
                 cost, forbidden = reached + self.nodes[t, head], known | self.bits[head]
@@ -158,10 +158,10 @@ class _Run:
                 count += len(parts[-1].region)
                 if count + sum(len(each.region) for each in found) > MOST_LABELS:
                     raise EffortExceededError
-            found.append(parts[0] if len(parts) == 1 else self._joined(parts))
+            found.append(parts[0] if len(parts) == 1 else self._join(parts))
         return found, taken
 
-    def _joined(self, parts: list[Layer]) -> Layer:
+    def _join(self, parts: list[Layer]) -> Layer:
         region, cost, forbidden, _ = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Layer.of(region, cost, forbidden, self.size, self.effort)
 
@@ -177,7 +177,7 @@ class _Run:
         tail, head = np.nonzero(open_to)
         return tail, head
 
-    def _completed(self, head: IntMatrix, known: Masks, most: IntMatrix, other: Layer) -> NDArray[np.bool_]:
+    def _can_complete(self, head: IntMatrix, known: Masks, most: IntMatrix, other: Layer) -> NDArray[np.bool_]:
         """Whether a label of the other direction, cheaper than `most`, forbids nothing that is known."""
         found = np.zeros(len(head), dtype=bool)
         left = np.flatnonzero(other.starts[head] < other.starts[head + 1])
@@ -196,10 +196,10 @@ class _Run:
             left, at, block = left[~done & cheap[:, -1]], at + block, 2 * block
         for w in np.unique(head[left]).tolist():
             mine, theirs = left[head[left] == w], range(int(other.starts[w]) + at, int(other.starts[w + 1]))
-            self._compared(mine, known, most, other, theirs, found)
+            self._compare(mine, known, most, other, theirs, found)
         return found
 
-    def _compared(
+    def _compare(
         self, left: IntMatrix, known: Masks, most: IntMatrix, other: Layer, theirs: range, found: NDArray[np.bool_]
     ) -> None:
         """Compare labels of one region with those of the other direction, all with all; mark the completed ones."""

@@ -24,13 +24,13 @@ def bound(costs: Costs, certificate: OneTree | BranchAndBound) -> int:
     multipliers = costs.grid.nearest(certificate.multipliers[: size + 1], MOST)
     begin = np.append(costs.begin, costs.goal)  # no edge from home to itself
 
-    def reduced(v: int) -> IntMatrix:
+    def reduced_costs(v: int) -> IntMatrix:
         edges = begin if v == size else np.append(np.minimum(*costs.arcs_at(v)), begin[v])
         return np.where(edges < costs.goal, edges - multipliers[v] - multipliers, LARGEST)
 
     exits = costs.score_parts() + costs.finish
     exits = np.where(exits < costs.goal, exits - multipliers[:size], LARGEST)
-    tree = spanning_tree(size + 1, reduced)
+    tree = spanning_tree(size + 1, reduced_costs)
     if tree is None or exits.min() == LARGEST:
         return costs.goal
     return tree + int(exits.min()) - int(multipliers[size]) + 2 * exact_total(multipliers)

@@ -35,12 +35,12 @@ def relaxations_of(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
     """Return scores, shares, factors and constant of linear models below the loss."""
     retention, _, coupling, second, _ = problem.updates.tables
     convex = bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1)
-    yield from _rearranged(problem, terms) if convex else (_worst_case(problem, terms),)
+    yield from _rearrange(problem, terms) if convex else (_worst_case(problem, terms),)
     if has_points(terms):
         yield _floor(problem, terms, convex)
 
 
-def _rearranged(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
+def _rearrange(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
     """Return relaxations in which each pair term is at its least."""
     tables = problem.updates.tables
     if all(bool((table == table[:, -1:]).all()) for table in tables):
@@ -63,7 +63,7 @@ def _by_position(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
     most = _rationals(_high(_largest_means(problem, terms), size))
     used = counted > 0
     top = Fraction(float((paired[used] / counted[used]).max(initial=0.0)))
-    found = [_moved(problem, terms, weights, counted, paired, most, top * part) for part in PARTS]
+    found = [_move_to_scores(problem, terms, weights, counted, paired, most, top * part) for part in PARTS]
     return iter(sorted(found, key=_least_error, reverse=True))
 
 
@@ -73,7 +73,7 @@ def _least_error(relaxed: Relaxed) -> Fraction:
     return relaxed.constant + sum((s * w for s, w in zip(scores, relaxed.shares, strict=True)), Fraction(0)) / ONE
 
 
-def _moved(
+def _move_to_scores(
     problem: Problem, terms: Terms, weights: FloatArray, counted: FloatArray, paired: FloatArray,
     most: list[Fraction], ratio: Fraction,
 ) -> Relaxed:  # fmt: skip
@@ -209,7 +209,7 @@ def has_points(terms: Terms) -> bool:
 def spread_of(terms: Terms, weights: FloatArray) -> Spread:
     """Return the points whose squared distances are the dissimilarities, or are near to them."""
     size = len(terms.scores)
-    points = _fitted(terms.floats) if terms.points is None else terms.points
+    points = _fit_points(terms.floats) if terms.points is None else terms.points
     scores, given = distance_sums(points, weights), _rationals(weights)
     everything = sum(given, Fraction(0))
     spread = sum((w * score for w, score in zip(given, scores, strict=True)), Fraction(0)) / (2 * everything)
@@ -268,7 +268,7 @@ def _products(paired: list[Fraction], shares: list[Fraction]) -> Fraction:
     return sum((pair * share for pair, share in zip(paired, shares, strict=False)), Fraction(0))
 
 
-def _fitted(delta: FloatArray) -> FloatArray:
+def _fit_points(delta: FloatArray) -> FloatArray:
     """Return points whose squared distances are near Δ: classical scaling."""
     size = len(delta)
     centre = np.eye(size) - 1.0 / size

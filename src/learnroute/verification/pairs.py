@@ -56,7 +56,7 @@ class PairLosses:
             means = ((means * retention[0]) >> retention[1]) + ((terms.row(k) * plasticity[0]) >> plasticity[1])
         initial = ((terms.total.numerator << terms.places) // terms.total.denominator) * first >> PLACES
         parts = {
-            "travel": self.plain.rate * self.plain.travelled(order) / size,
+            "travel": self.plain.rate * self.plain.travel_of(order) / size,
             "dissimilarity": Fraction(scored, size * unit),
             "initial": Fraction(initial, size * unit),
             "noise": Fraction(noisy, unit),
@@ -109,10 +109,10 @@ class PairChecker:
             else:
                 why = found.why
         if self.losses.size <= ENUMERATED:
-            return self._enumerated(goal)
+            return self._enumerate(goal)
         return Outcome(follows=max(follows, default=None) if not optimum else None, why=why)
 
-    def _enumerated(self, goal: Fraction) -> Outcome:
+    def _enumerate(self, goal: Fraction) -> Outcome:
         """Try all orders: by floats, and those near the goal exactly."""
         problem, losses = self.losses.problem, self.losses
         everyone = permutations(range(problem.size))

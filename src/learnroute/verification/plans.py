@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from learnroute.errors import InputError, check_type, listed, shown
+from learnroute.errors import InputError, check_type, list_names, show
 from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -57,7 +57,7 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
         raise InputError("expected a Plan or its JSON object; read_plan reads a file", field="plan", value=plan)
     needed = ("route", "order", "loss") if problem.fleet_rules is None else ("routes", "loss")
     if not set(needed) <= set(data):
-        raise InputError(f"expected an object with {listed(needed)}", field="plan", value=data)
+        raise InputError(f"expected an object with {list_names(needed)}", field="plan", value=data)
     remarks = tuple(str(member) for member in data if member not in CLAIMS)
     try:
         problem = problem.with_dissimilarities(data.get("dissimilarities", problem.dissimilarity_kind))
@@ -67,7 +67,7 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
     if learner.verdict == REFUTED:
         return Verification((learner,), remarks)
     if problem.learner.undecided:
-        problem = problem.regularized(data["learner"]["regularization"])
+        problem = problem.with_regularization(data["learner"]["regularization"])
     if problem.fleet_rules is None:
         route, claims = _route(problem, data), PlanClaims
     else:
@@ -88,14 +88,14 @@ def _learner(problem: Problem, plan: Mapping[str, Any]) -> Check:
         wanted = {"rule": own.rule, **own.training}
         if said == wanted:
             return Check("learner", CONFIRMED, f"{own.rule}, as the problem says")
-        return Check("learner", REFUTED, f"the problem says {shown(wanted)}; the plan says {shown(said)}")
+        return Check("learner", REFUTED, f"the problem says {show(wanted)}; the plan says {show(said)}")
     chosen: Any = said.get("regularization")
     numbers = chosen if isinstance(chosen, list) else [chosen]
     right = set(said) == {"rule", "regularization"} and said["rule"] == own.rule
     if not right or any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
-        return Check("learner", REFUTED, f"the problem leaves λ open; the plan says {shown(said)}")
+        return Check("learner", REFUTED, f"the problem leaves λ open; the plan says {show(said)}")
     try:
-        problem.regularized(chosen)
+        problem.with_regularization(chosen)
     except InputError as error:
         return Check("learner", REFUTED, str(error))
     return Check("learner", CONFIRMED, "a λ is given; all else is checked for it, not that no other λ is better")

@@ -62,7 +62,7 @@ def _least_error(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction:
     lengths, now = [], _Lengths()
     for t in range(rules.at_most):
         laws = set(zip(*(table[t].tolist() for table in tables), strict=True))
-        now = _trained(now, [tuple(map(Fraction, law)) for law in laws], convex, above, farthest, terms.places)
+        now = _train(now, [tuple(map(Fraction, law)) for law in laws], convex, above, farthest, terms.places)
         if t + 1 >= rules.at_least:
             lengths.append(now)
     away = [Fraction(float(x)) - radius for x, radius in zip(problem.initial_errors, radii, strict=True)]
@@ -109,7 +109,7 @@ def _float(number: Fraction) -> float:
     return float(max(min(number, HUGE), -HUGE))
 
 
-def _trained(
+def _train(
     now: _Lengths, laws: list[tuple[Fraction, ...]], convex: bool, above: Fraction, farthest: Fraction, places: int
 ) -> _Lengths:
     """Return the same after a further visit, by the worst law of any region."""

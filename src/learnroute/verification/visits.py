@@ -109,7 +109,7 @@ class VisitChecker:
         if math.isinf(self.rules.budget):
             return True
         stops = self.problem.from_depot(order).tolist()
-        return self.losses.plain.travelled(stops) <= Fraction(self.rules.budget) * ROOM
+        return self.losses.plain.travel_of(stops) <= Fraction(self.rules.budget) * ROOM
 
     def _by_sequences(self, goal: Fraction) -> Outcome:
         """Try all: by floats, and those near the goal exactly, the least first."""
@@ -185,7 +185,7 @@ class VisitChecker:
         """Enumerate sets of regions, for learners whose errors are not coupled; finer grids while it is unsure."""
         if goal <= 0:  # no cost is negative
             return Outcome(proved=True)
-        model, kept = losses_of(self.problem).model, self._kept()
+        model, kept = losses_of(self.problem).model, self._retention()
         for limbs in (1, 2, 4):
             least = held_karp.least_visits(model, kept, goal, limbs)
             if least is None or least.low >= goal:
@@ -194,7 +194,7 @@ class VisitChecker:
                 return Outcome(better=goal - value)
         return Outcome(why="the optimum is too near to the goal to tell")
 
-    def _kept(self) -> held_karp.Kept:
+    def _retention(self) -> held_karp.Kept:
         problem, rules, learner = self.problem, self.rules, self.problem.learner
         initial, m = initial_sum(problem), problem.learner.features
         counts = [learner.samples] * problem.size if problem.samples is None else problem.samples.tolist()

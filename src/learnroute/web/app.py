@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from learnroute import __version__
-from learnroute.errors import InputError, listed, shown
+from learnroute.errors import InputError, list_names, show
 from learnroute.formats import DEGREES, METRES, ONE_FILE, PLACES_NEEDED, PLAN_WRITERS, TEXT_READERS
 from learnroute.solvers.registry import METHODS
 from learnroute.web import answers, openapi
@@ -107,17 +107,17 @@ def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> N
             raise refusal_of(InputError(f"unknown; known are {', '.join(TASKS)}", field="task", value=task))
         job = jobs.submit(task, body)
         response.headers["Location"] = f"{settings.root_path}/api/jobs/{job.id}"
-        return job.shown()
+        return job.to_dict()
 
     @app.get("/api/jobs/{id}", operation_id="look", summary="Where a job is", responses=openapi.refusals(404, 422))
     async def look(id: str) -> answers.Job:
-        return jobs.named(id).shown()
+        return jobs.get(id).to_dict()
 
     @app.delete("/api/jobs/{id}", operation_id="cancel", summary="Cancel a job", responses=openapi.refusals(404, 422))
     async def cancel(id: str) -> answers.Job:
-        job = jobs.named(id)
+        job = jobs.get(id)
         jobs.cancel(job)
-        return job.shown()
+        return job.to_dict()
 
     stream = {"description": "The job as data", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
 
@@ -127,7 +127,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> N
     )  # fmt: skip
     async def follow(id: str) -> Response:
         unbuffered = {"x-accel-buffering": "no"}  # nginx passes events on at once
-        return StreamingResponse(jobs.follow(jobs.named(id)), media_type="text/event-stream", headers=unbuffered)
+        return StreamingResponse(jobs.follow(jobs.get(id)), media_type="text/event-stream", headers=unbuffered)
 
     result = {"description": "As the task's own answer", "content": openapi.files()}
 
@@ -136,7 +136,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> N
         responses={200: result, **openapi.refusals(400, 404, 409, 422, 500, 503)},
     )  # fmt: skip
     async def fetch(id: str) -> Response:
-        return _answer(jobs.named(id).result())
+        return _answer(jobs.get(id).result())
 
 
 def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
@@ -234,7 +234,7 @@ def _add_page(app: FastAPI) -> None:
 
 
 def _refuse_with_problem_documents(app: FastAPI) -> None:
-    async def refused(_: Request, error: Exception) -> Response:
+    async def respond_refusal(_: Request, error: Exception) -> Response:
         assert isinstance(error, Refusal)
         return Response(error.document(), error.status, dict(error.headers), PROBLEM_JSON)
 
@@ -242,24 +242,24 @@ def _refuse_with_problem_documents(app: FastAPI) -> None:
         assert isinstance(error, HTTPException)
         path, detail, headers = request.scope["path"], str(error.detail), dict(error.headers or {})
         if error.status_code == 404:
-            detail = f"there is nothing at {shown(path)}; known are {listed(_addresses(app))} (/docs shows all)"
+            detail = f"there is nothing at {show(path)}; known are {list_names(_addresses(app))} (/docs shows all)"
         elif error.status_code == 405:  # the router names the methods of the first route alone
             headers["Allow"] = ", ".join(sorted(_methods(app, path)))
-            detail = f"{shown(path)} does not take {shown(request.method)}, but {headers['Allow']} (/docs shows all)"
+            detail = f"{show(path)} does not take {show(request.method)}, but {headers['Allow']} (/docs shows all)"
         return Response(Refusal(error.status_code, detail).document(), error.status_code, headers, PROBLEM_JSON)
 
     async def unread(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
         field = str(first["loc"][-1])
-        return await refused(_, Refusal(422, f"{field}: {first['msg'].lower()}", field))
+        return await respond_refusal(_, Refusal(422, f"{field}: {first['msg'].lower()}", field))
 
-    async def broken(_: Request, error: Exception) -> Response:
+    async def respond_error(_: Request, error: Exception) -> Response:
         refusal = Refusal(500, "an error of the service, not of the request; its log has the cause")
         return Response(refusal.document(), 500, media_type=PROBLEM_JSON)
 
     handlers: dict[Any, Callable[[Request, Exception], Awaitable[Response]]] = {
-        Refusal: refused, HTTPException: http, RequestValidationError: unread, Exception: broken,
+        Refusal: respond_refusal, HTTPException: http, RequestValidationError: unread, Exception: respond_error,
     }  # fmt: skip
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)

@@ -38,7 +38,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
-        async def send_secured(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY.items():
@@ -49,16 +49,16 @@ class Guard:
         asked, scope["path"] = scope["path"], self._path(scope["path"])
         if asked and not scope["path"]:
             headers = [(b"location", f"{self._settings.root_path}/".encode()), (b"content-length", b"0")]
-            await send_secured({"type": "http.response.start", "status": 308, "headers": headers})
-            await send_secured({"type": "http.response.body", "body": b""})
+            await send_with_headers({"type": "http.response.start", "status": 308, "headers": headers})
+            await send_with_headers({"type": "http.response.body", "body": b""})
             return
         refusal = self._transport_refusal(scope) or self._caller_refusal(scope)
         if refusal is not None:
-            await answer_refusal(refusal, send_secured)
+            await answer_refusal(refusal, send_with_headers)
             return
         self._open += 1
         try:
-            await self._app(scope, receive, send_secured)
+            await self._app(scope, receive, send_with_headers)
         finally:
             self._open -= 1
 

@@ -63,7 +63,7 @@ class Job:
         self.changed.set()
         self.changed = asyncio.Event()
 
-    def shown(self) -> answers.Job:
+    def to_dict(self) -> answers.Job:
         """Return the job as the API shows it."""
         wrong = self.outcome if isinstance(self.outcome, Refusal) else None
         return answers.Job(
@@ -128,7 +128,7 @@ class Jobs:
             if not job.over:
                 self._pool.withdraw(ticket)
 
-    def named(self, name: str) -> Job:
+    def get(self, name: str) -> Job:
         """Return a job, or refuse."""
         job = self._jobs.get(name)
         if job is None:
@@ -197,4 +197,4 @@ class Jobs:
 
 
 def _event(kind: str, job: Job) -> bytes:
-    return f"event: {kind}\ndata: {job.shown().model_dump_json()}\n\n".encode()
+    return f"event: {kind}\ndata: {job.to_dict().model_dump_json()}\n\n".encode()

@@ -160,7 +160,7 @@ class Pool:
             if ticket not in self._waiting:
                 return
             self._waiting.remove(ticket)
-        ticket.listener(_cancelled())
+        ticket.listener(_job_cancelled())
 
     def _serve(self, number: int) -> None:
         """Feed one worker until the pool closes."""
@@ -219,7 +219,7 @@ class Pool:
         if outcome is None:
             cause = "stuck" if worker.stuck else "cancelled" if ticket.unwanted.is_set() else "lost"
             worker = self._replace(number, worker, cause)
-            outcome = {"stuck": _late, "cancelled": _cancelled, "lost": _lost}[cause]()
+            outcome = {"stuck": _late, "cancelled": _job_cancelled, "lost": _worker_lost}[cause]()
         ticket.listener(outcome)
         return worker
 
@@ -268,17 +268,17 @@ def _late() -> Refusal:
     return Refusal(503, "the calculation did not keep its time limit and was ended; ask for less", retry=1)
 
 
-def _lost() -> Refusal:
+def _worker_lost() -> Refusal:
     return Refusal(503, "the worker ended; try again", retry=1)
 
 
-def _cancelled() -> Refusal:
+def _job_cancelled() -> Refusal:
     return Refusal(409, "cancelled")
 
 
 def _outcome(message: Result | Refusal | Stop | Broken, ticket: Ticket) -> Outcome:
     if isinstance(message, Stop):
-        return _cancelled()
+        return _job_cancelled()
     if isinstance(message, Broken):
         log.error("task %s failed:\n%s", ticket.task, message.trace)
         return Refusal(500, "an error of the service, not of the request; its log has the cause")

@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from learnroute.errors import InputError, did_you_mean, printable, shown
+from learnroute.errors import InputError, did_you_mean, printable, show
 from learnroute.fleet_tables import ROUNDS, SIZES
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.model.fleet import MERGED, MOST, OWN
@@ -45,7 +45,7 @@ PRICING = 60.0  # seconds besides a time limit that pricing routes through 1000 
 FORMATS = sorted({*PLAN_WRITERS, *ONE_FILE})
 
 
-def checked(check: Callable[..., Any], **arguments: Any) -> BeforeValidator:
+def check_with(check: Callable[..., Any], **arguments: Any) -> BeforeValidator:
     """Have a member checked by `check(name, value, **arguments)`, which raises an InputError or returns the value."""
 
     def run(value: Any, info: ValidationInfo) -> Any:
@@ -195,7 +195,7 @@ class Request(BaseModel):
         """Return the request that the members of a body make, or refuse."""
         known = ", ".join(cls.model_fields)
         if not isinstance(members, dict):
-            raise Refusal(422, f"body = {shown(members)}: expected an object with {known}", "body")
+            raise Refusal(422, f"body = {show(members)}: expected an object with {known}", "body")
         unknown = [name for name in members if name not in cls.model_fields]
         for name in unknown[1:]:  # one is told; a million would take long
             del members[name]
@@ -216,29 +216,29 @@ class AboutProblem(Request):
     travel_rate: Annotated[
         float | None,
         Field(ge=0, le=LARGEST_VALUE, description="Loss that one unit of travel is worth; the problem's own if null"),
-        checked(as_number, least=0.0, meaning="the travel rate"),
+        check_with(as_number, least=0.0, meaning="the travel rate"),
     ] = None
     dissimilarities: Annotated[
         Literal["estimate", "upper"] | None,
         Field(description="Plan by unbiased estimates (if null: where the problem has some) or by upper bounds"),
-        checked(as_choice, known=["estimate", "upper"]),
+        check_with(as_choice, known=["estimate", "upper"]),
     ] = None
 
     @property
     def rated_problem(self) -> Problem:
         """The problem, travel counted at the rate asked for, with the dissimilarities asked for."""
-        problem = self.problem if self.travel_rate is None else self.problem.changed(travel_rate=self.travel_rate)
+        problem = self.problem if self.travel_rate is None else self.problem.replace(travel_rate=self.travel_rate)
         return problem if self.dissimilarities is None else problem.with_dissimilarities(self.dissimilarities)
 
 
 class SolvingRequest(AboutProblem):
     """What all calculations take that choose routes."""
 
-    seed: Annotated[int, Field(ge=0, le=LARGEST_COUNT), checked(as_count, least=0, meaning="the seed")] = 0
+    seed: Annotated[int, Field(ge=0, le=LARGEST_COUNT), check_with(as_count, least=0, meaning="the seed")] = 0
     time_limit: Annotated[
         float | None,
         Field(gt=0, description="Seconds; the most is limits.seconds of /api/health"),
-        checked(_seconds),
+        check_with(_seconds),
     ] = None
 
     def seconds(self, limits: Limits) -> float:
@@ -263,7 +263,7 @@ class SolvingRequest(AboutProblem):
 
 
 SIZE_SCHEMA: dict[str, Any] = {"uniqueItems": True, "items": {"type": "integer", "minimum": 1, "maximum": MOST}}
-Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), checked(as_choice, known=list(METHODS))]
+Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), check_with(as_choice, known=list(METHODS))]
 
 
 class PlanRequest(SolvingRequest):
@@ -278,12 +278,12 @@ class Routed(AboutProblem):
     route: Annotated[
         list[str | int] | None,
         Field(description="Names of regions, or 0-based indices, in order of visit; of one vehicle"),
-        checked(_route),
+        check_with(_route),
     ] = None
     routes: Annotated[
         list[list[str | int]] | None,
         Field(min_length=1, max_length=MOST, description="The same with one list per vehicle; instead of route"),
-        checked(_routes),
+        check_with(_routes),
     ] = None
     models: Annotated[
         list[int] | None,
@@ -291,7 +291,7 @@ class Routed(AboutProblem):
             json_schema_extra={"items": {"type": "integer", "minimum": 0, "maximum": MOST - 1}},
             description="The model that each visit trains, from 0, where one vehicle carries several",
         ),
-        checked(_models),
+        check_with(_models),
     ] = None
 
     @property
@@ -316,7 +316,7 @@ class RouteRequest(Routed):
     """Look at a given route, or at those of several vehicles."""
 
     @model_validator(mode="after")
-    def _needed(self) -> Self:
+    def _require_route(self) -> Self:
         if self.route is None and self.routes is None:
             raise InputError("missing; give it, or routes with one list per vehicle", field="route")
         return self
@@ -345,12 +345,12 @@ class CompareRequest(SolvingRequest):
             json_schema_extra={"uniqueItems": True, "minItems": 1, "items": {"type": "string", "enum": list(METHODS)}},
             description="All but auto if left out",
         ),
-        checked(_methods),
+        check_with(_methods),
     ] = [name for name in METHODS if name != "auto"]
     draws: Annotated[
         int,
         Field(ge=1, le=MOST_DRAWS, description="Routes that random methods are averaged over"),
-        checked(_most, least=1, most=MOST_DRAWS, meaning="the number of draws"),
+        check_with(_most, least=1, most=MOST_DRAWS, meaning="the number of draws"),
     ] = 100
 
 
@@ -360,7 +360,7 @@ class TradeoffRequest(SolvingRequest):
     points: Annotated[
         int,
         Field(ge=2, le=MOST_POINTS, description="Plans to make beyond 14 regions (8 with a regularised learner)"),
-        checked(_most, least=2, most=MOST_POINTS, meaning="the number of points"),
+        check_with(_most, least=2, most=MOST_POINTS, meaning="the number of points"),
     ] = 20
 
 
@@ -378,22 +378,22 @@ class FleetRequest(SolvingRequest):
     vehicles: Annotated[
         list[int],
         Field(json_schema_extra=SIZE_SCHEMA, description="Numbers of vehicles, with a model each"),
-        checked(_sizes),
+        check_with(_sizes),
     ] = list(SIZES)
     models: Annotated[
         list[int],
         Field(json_schema_extra=SIZE_SCHEMA, description="Numbers of models on one vehicle"),
-        checked(_sizes),
+        check_with(_sizes),
     ] = list(SIZES)
     serve: Annotated[
         Literal["merged", "own"] | None,
         Field(description="How models serve the regions; both ways are compared if null"),
-        checked(as_choice, known=[MERGED, OWN]),
+        check_with(as_choice, known=[MERGED, OWN]),
     ] = None
     rounds: Annotated[
         int,
         Field(ge=1, le=MOST_ROUNDS, description="Rounds of federated averaging"),
-        checked(_most, least=1, most=MOST_ROUNDS, meaning="the number of rounds"),
+        check_with(_most, least=1, most=MOST_ROUNDS, meaning="the number of rounds"),
     ] = ROUNDS
 
     @classmethod
@@ -414,11 +414,11 @@ class UploadedFile(BaseModel):
 class ReadRequest(Request):
     """Read uploaded files into a problem."""
 
-    files: Annotated[list[UploadedFile], Field(min_length=1, max_length=MOST_FILES), checked(_files)]
+    files: Annotated[list[UploadedFile], Field(min_length=1, max_length=MOST_FILES), check_with(_files)]
     learner: Annotated[
         dict[str, Any] | None,
         Field(description="The learner of files that have none"),
-        checked(_learner),
+        check_with(_learner),
     ] = None
 
     @classmethod
@@ -433,10 +433,10 @@ class ExportRequest(PlanRequest, Routed):
     ways: Annotated[
         list[list[list[list[float]] | None]] | None,
         Field(description="Places on the way along streets, from row to column, as /api/read gives them"),
-        checked(_ways),
+        check_with(_ways),
     ] = None
-    what: Annotated[Literal["plan", "problem"], checked(as_choice, known=["plan", "problem"])] = "plan"
-    format: Annotated[str, Field(json_schema_extra={"enum": FORMATS}), checked(as_choice, known=FORMATS)] = ".json"
+    what: Annotated[Literal["plan", "problem"], check_with(as_choice, known=["plan", "problem"])] = "plan"
+    format: Annotated[str, Field(json_schema_extra={"enum": FORMATS}), check_with(as_choice, known=FORMATS)] = ".json"
 
     def allowance(self, limits: Limits) -> float:
         """Return the seconds for a plan, where one is made."""
@@ -462,7 +462,7 @@ class ExportRequest(PlanRequest, Routed):
         if len(self.ways) != size or any(len(row) != size for row in self.ways):
             reason = f"expected {size} rows and columns, one per region, and the last ones for a depot"
             raise InputError(reason, field="ways")
-        return problem.changed(streets=KnownWays(self.ways, places))
+        return problem.replace(streets=KnownWays(self.ways, places))
 
 
 def _refusal(error: ValidationError, known: str) -> Refusal:
@@ -474,7 +474,7 @@ def _refusal(error: ValidationError, known: str) -> Refusal:
         return refusal_of(own, "problem." if field == "problem" != own.field else "")
     if first["type"] == "extra_forbidden":
         hint = did_you_mean(first["loc"][0], known.split(", "))
-        return Refusal(422, f"{shown(first['loc'][0])}: unknown field; {hint}", field)
+        return Refusal(422, f"{show(first['loc'][0])}: unknown field; {hint}", field)
     if first["type"] == "missing":
         return refusal_of(InputError(f"missing; known are {known}", field=field))
     reason = first["msg"].removeprefix("Input ")

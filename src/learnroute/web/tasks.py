@@ -85,10 +85,10 @@ def _plan_route(asked: PlanRequest, limits: Limits, progress: Progress) -> Plan:
 
 
 def _evaluate(asked: EvaluateRequest, limits: Limits, progress: Progress) -> Result:
-    return _json(_evaluated(asked, limits, progress).to_dict())
+    return _json(_run_evaluate(asked, limits, progress).to_dict())
 
 
-def _evaluated(asked: Routed, limits: Limits, progress: Progress) -> Plan:
+def _run_evaluate(asked: Routed, limits: Limits, progress: Progress) -> Plan:
     assert asked.given is not None
     return evaluate(asked.rated_problem, asked.given, limits.seconds, progress, asked.models)
 
@@ -120,8 +120,8 @@ def _fleet(asked: FleetRequest, limits: Limits, progress: Progress) -> Result:
 
 
 def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progress) -> Result:
-    walked = _evaluated(asked, limits, progress)
-    problem = asked.rated_problem.changed(learner=walked.learner)  # with its λ, where that was to be chosen
+    walked = _run_evaluate(asked, limits, progress)
+    problem = asked.rated_problem.replace(learner=walked.learner)  # with its λ, where that was to be chosen
     if walked.fleet is None or problem.fleet is None:
         models = [_history(problem, walked.order, error_over_time(problem, walked.order))]
     else:
@@ -193,7 +193,7 @@ def _export(asked: ExportRequest, limits: Limits, progress: Progress) -> Result:
             if asked.what == "problem":
                 written = write_problem(problem, path)
             else:
-                make = _plan_route if asked.given is None else _evaluated
+                make = _plan_route if asked.given is None else _run_evaluate
                 written = write_plan(make(asked, limits, progress), path, problem)
         except InputError as error:
             if error.where is None:

@@ -78,22 +78,22 @@ class Learner:
         own = type(self).rule
         if self.rule != own:
             raise InputError(f"expected {own!r}, the rule of this class", field="learner.rule", value=self.rule)
-        self._set(**self._checked_shape())
-        self._set(**self._checked_members())
+        self._set(**self._check_shape())
+        self._set(**self._check_members())
         self.check_shape("learner.samples", self.samples)
 
     def _set(self, **members: Any) -> None:
         for name, value in members.items():
             object.__setattr__(self, name, value)
 
-    def _checked_shape(self) -> dict[str, Any]:
+    def _check_shape(self) -> dict[str, Any]:
         return {
             "features": as_count("learner.features", self.features, meaning="the number of features m"),
             "samples": as_count("learner.samples", self.samples, meaning="the number of samples n"),
             "noise": as_number("learner.noise", self.noise, least=0.0, meaning="the noise σ"),
         }
 
-    def _checked_members(self) -> dict[str, Any]:
+    def _check_members(self) -> dict[str, Any]:
         """Return the members of the rule, checked."""
         return {}
 
@@ -143,7 +143,7 @@ class Learner:
         """Whether the learner has features and samples; one whose law was measured has neither."""
         return True
 
-    def regularized(self, value: float | Sequence[float] | str) -> Learner:
+    def with_regularization(self, value: float | Sequence[float] | str) -> Learner:
         """Return the proximal learner of the same shape with this λ, or one per position."""
         return Learner(self.features, self.samples, self.noise, rule="proximal", regularization=value)
 

@@ -34,7 +34,7 @@ class Calibrated(Learner):
     common_retention: float | None = field(default=None, kw_only=True)
     hint: ClassVar[str] = "`learnroute calibrate` measures them"
 
-    def _checked_shape(self) -> dict[str, Any]:
+    def _check_shape(self) -> dict[str, Any]:
         for name in ("features", "samples"):
             if getattr(self, name) not in (0, None):
                 reason = f"a calibrated learner has no {name}; remove them"
@@ -42,7 +42,7 @@ class Calibrated(Learner):
         noise = as_number("learner.noise", self.noise, least=-LARGEST_VALUE, meaning="the noise ν")
         return {"features": 0, "samples": 0, "noise": noise}
 
-    def _checked_members(self) -> dict[str, Any]:
+    def _check_members(self) -> dict[str, Any]:
         retention = _share("learner.retention", self.retention, 1.0, "1")
         if self.common_retention is None:
             coupling = _share("learner.coupling", self.coupling, retention, "the retention")
@@ -75,7 +75,7 @@ class Calibrated(Learner):
         """It has no shape."""
         return False
 
-    def regularized(self, value: float | Sequence[float] | str) -> Learner:
+    def with_regularization(self, value: float | Sequence[float] | str) -> Learner:
         """Refuse: λ is in what was measured."""
         reason = "a calibrated learner has a fixed λ; to compare values of λ, calibrate the learner with each of them"
         raise InputError(reason, field="learner.rule")

@@ -28,7 +28,7 @@ class Gradient(Learner):
     rate: float = field(kw_only=True)
     hint: ClassVar[str] = "--steps and --rate"
 
-    def _checked_members(self) -> dict[str, Any]:
+    def _check_members(self) -> dict[str, Any]:
         return {
             "steps": as_count("learner.steps", self.steps, meaning="the number of gradient steps"),
             "rate": as_number("learner.rate", self.rate, meaning="the step size"),

@@ -35,7 +35,7 @@ class Proximal(Learner):
     regularization: float | tuple[float, ...] | str = field(kw_only=True)
     hint: ClassVar[str] = "a number, or --regularization auto to choose it with the route"
 
-    def _checked_members(self) -> dict[str, Any]:
+    def _check_members(self) -> dict[str, Any]:
         name, given = "learner.regularization", self.regularization
         if isinstance(given, str):
             if given not in CHOSEN:

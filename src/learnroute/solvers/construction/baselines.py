@@ -19,8 +19,8 @@ def forgetting_only(
     if objective.only_last_counts:
         last = objective.best_last
         others = rng.permutation(np.delete(np.arange(objective.size), last))
-        return Answer(objective.ending_at(last).repaired(np.append(others, last)), "baseline")
-    return Answer(objective.repaired(np.argsort(-objective.ranks, kind="stable")), "baseline")
+        return Answer(objective.ending_at(last).repair(np.append(others, last)), "baseline")
+    return Answer(objective.repair(np.argsort(-objective.ranks, kind="stable")), "baseline")
 
 
 def random_order(

@@ -48,7 +48,7 @@ def canonical_order(objective: Objective, last: int | None) -> IntArray:
     travel = objective.travel
     if isinstance(travel, Places):
         x, y = (axis.copy() + 0.0 for axis in travel.places.T)  # + 0: -0 is 0
-        return np.lexsort([*keys, x, y, _mixed(x.view(np.uint64) ^ _mixed(y.view(np.uint64)))])
+        return np.lexsort([*keys, x, y, _mix(x.view(np.uint64) ^ _mix(y.view(np.uint64)))])
     colours = _dense(*keys)
     left = MOST_LOOKS
     while True:
@@ -87,11 +87,11 @@ def _words(travel: FloatArray, regions: IntArray, colours: IntArray) -> Words:
     step = max(1, AT_ONCE // size)
     for first in range(0, len(regions), step):
         words = (travel[regions[first : first + step]] + 0.0).view(np.uint64)
-        found[first : first + step] = _mixed(_mixed(words) ^ tint).sum(axis=1, dtype=np.uint64)
+        found[first : first + step] = _mix(_mix(words) ^ tint).sum(axis=1, dtype=np.uint64)
     return found
 
 
-def _mixed(words: Words) -> Words:
+def _mix(words: Words) -> Words:
     """Return SplitMix64's finalizer of each word."""
     words = words ^ (words >> np.uint64(30))
     words *= ODD[1]

@@ -8,7 +8,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 
 
-def completed(objective: Objective, order: IntArray) -> IntArray:
+def complete(objective: Objective, order: IntArray) -> IntArray:
     """Insert each missing region where it adds the least travel; fixed ends are respected."""
     missing = np.setdiff1d(np.arange(objective.size), order).tolist()
     found, travel = order.tolist() or missing[:1], objective.travel

@@ -51,7 +51,7 @@ def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, param
                 share = (turn + done) / len(turns)
                 quick = nearest_neighbour(objective, rng, budget.silent(), params)
                 note = f"{budget.end} with {share:.0%} of the proof done; this route is by nearest neighbours"
-                return replace(quick, order=objective.repaired(quick.order), complete=False, notes=(note,))
+                return replace(quick, order=objective.repair(quick.order), complete=False, notes=(note,))
             done = table.fill(limits.sets_a_call)
             budget.progress("exact", (turn + done) / len(turns))
         order = table.order(each.begin)

@@ -88,15 +88,15 @@ def one_tree_bound(objective: Linear, value: float, budget: Budget, params: OneT
     status = all_free(costs)
     target = value - path.constant
     if path.travel.symmetric and path.size >= params.sparse_regions:
-        multipliers = _raised_on_few_edges(path, costs, status, target, budget, params)
+        multipliers = _ascend_on_few_edges(path, costs, status, target, budget, params)
     else:
-        multipliers = _raised(costs, status, target, budget, params)
+        multipliers = _ascend(costs, status, target, budget, params)
     tree = minimum_one_tree(costs, status, multipliers)
     bound = tree.total - tree.margin(costs, multipliers) + path.constant
     return OneTree(bound - margin(path.size + 2, abs(bound) + abs(path.constant)), multipliers)
 
 
-def _raised(costs: FloatArray, status: StatusArray, target: float, budget: Budget, params: OneTreeParams) -> FloatArray:
+def _ascend(costs: FloatArray, status: StatusArray, target: float, budget: Budget, params: OneTreeParams) -> FloatArray:
     """Return the best multipliers of an ascent on all edges."""
     ascent = new_ascent(np.zeros(len(costs)), target, params.ascent)
     done = 0
@@ -108,7 +108,7 @@ def _raised(costs: FloatArray, status: StatusArray, target: float, budget: Budge
     return ascent.best
 
 
-def _raised_on_few_edges(
+def _ascend_on_few_edges(
     path: Linear, costs: FloatArray, status: StatusArray, target: float, budget: Budget, params: OneTreeParams
 ) -> FloatArray:
     """Return the best multipliers of ascents on few edges; after each, missing edges of the full 1-tree are added."""
@@ -116,7 +116,7 @@ def _raised_on_few_edges(
     now = best = np.zeros(len(costs))
     highest, pace = -np.inf, params.sparse_ascent.pace
     for _ in range(params.sparse_rounds):
-        now = sparse.raised(now, target, budget, pace)
+        now = sparse.ascend(now, target, budget, pace)
         tree = minimum_one_tree(costs, status, now)
         if tree.total > highest:
             highest, best = tree.total, now

@@ -46,9 +46,9 @@ def search_pairs(
         note = (
             f"more than {limits.most_regions} regions: the search went by typical pair terms; the loss is the true one"
         )
-        return Answer(objective.repaired(order), "search", complete=not budget.exhausted, notes=(note,))
+        return Answer(objective.repair(order), "search", complete=not budget.exhausted, notes=(note,))
     part, effort = budget.part(limits.typical_share), limits.typical_perturbations * size
-    start = objective.repaired(iterated_local_search(objective.typical, rng, part, effort, 1, initial, params))
+    start = objective.repair(iterated_local_search(objective.typical, rng, part, effort, 1, initial, params))
     if initial is not None:
         start = min(start, initial, key=objective)
     if budget.exhausted:

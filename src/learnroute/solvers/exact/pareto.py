@@ -61,7 +61,7 @@ def pareto_front_orders(objective: Objective, budget: Budget, params: SolverPara
                 return None
         layers.append(layer)
         budget.progress("trade-off", count / size)
-    return _best_of(objective, _traced(objective, layers))
+    return _best_of(objective, _trace(objective, layers))
 
 
 def _last_regions(objective: Objective) -> dict[tuple[int, int], Labels]:
@@ -108,7 +108,7 @@ def pareto_front(first: FloatArray, second: FloatArray, sizes: FloatArray | floa
     return np.asarray(kept[last])
 
 
-def _traced(objective: Objective, layers: list[dict[tuple[int, int], Labels]]) -> list[IntArray]:
+def _trace(objective: Objective, layers: list[dict[tuple[int, int], Labels]]) -> list[IntArray]:
     """Return the orders of all labels of the whole set."""
     orders = []
     everyone = (1 << objective.size) - 1

@@ -45,13 +45,13 @@ def prove(objective: Linear, order: IntArray, budget: Budget, params: SolverPara
     if value - OPTIMALITY * abs(value) <= best.bound:  # for example if all travel costs are equal
         return Proof(order, best, True)
     if budget.exhausted:
-        return Proof(order, best, False, _stopped(budget))
+        return Proof(order, best, False, _stop_reason(budget))
     effort = params.proof
     if effort.one_tree is not None:
         best = max(best, one_tree_bound(objective, value, budget, effort.one_tree), key=_bound)
     if budget.exhausted or objective.size > _most_regions(objective, effort):
-        return Proof(order, best, False, _stopped(budget))
-    incumbent = Incumbent(objective, objective.repaired(order))
+        return Proof(order, best, False, _stop_reason(budget))
+    incumbent = Incumbent(objective, objective.repair(order))
     if branching_applies(objective, effort):
         alone = branching_alone(objective, effort)
         search = BranchAndCut(
@@ -62,11 +62,11 @@ def prove(objective: Linear, order: IntArray, budget: Budget, params: SolverPara
         if search.proved:
             return Proof(incumbent.order, search.certificate(), True)
         if alone or budget.exhausted:
-            return Proof(incumbent.order, best, False, _stopped(budget))
+            return Proof(incumbent.order, best, False, _stop_reason(budget))
     routes = NgRouteProof(incumbent, rng, budget, params)
     routes.run()
     best = max(best, routes.certificate(), key=_bound)
-    cause = budget.end if routes.late else _stopped(budget)
+    cause = budget.end if routes.late else _stop_reason(budget)
     if routes.overflowed:
         cause = f"labels outgrew the {effort.ng_route.labels:,} allowed in a layer"
     elif routes.stuck:
@@ -124,7 +124,7 @@ def _most_regions(objective: Linear, params: ProofParams) -> int:
     return params.branch_and_cut.most_regions if alone else params.ng_route.most_regions
 
 
-def _stopped(budget: Budget) -> str:
+def _stop_reason(budget: Budget) -> str:
     return budget.end if budget.exhausted else "the effort allowed was used up"
 
 

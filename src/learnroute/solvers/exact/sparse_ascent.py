@@ -26,7 +26,7 @@ class SparseAscent:
     def __init__(self, objective: Linear, costs: FloatArray, params: OneTreeParams) -> None:
         size = objective.size
         self._costs, self._params = costs, params
-        self._ascent = params.clustered_ascent if _clustered(objective, params.clustered) else params.sparse_ascent
+        self._ascent = params.clustered_ascent if _is_clustered(objective, params.clustered) else params.sparse_ascent
         near = candidates_of(objective, params.sparse_neighbours)
         begins = np.flatnonzero(np.isfinite(costs[size, :size]))
         begins = begins[np.argsort(costs[size, begins], kind="stable")][: 4 * params.sparse_neighbours]
@@ -43,7 +43,7 @@ class SparseAscent:
         self._trees = SparseOneTrees(start, target, self._costs[source, target], self._costs[-1, :-1])
         return len(self._edges) - before
 
-    def raised(self, multipliers: FloatArray, target: float, budget: Budget, pace: float) -> FloatArray:
+    def ascend(self, multipliers: FloatArray, target: float, budget: Budget, pace: float) -> FloatArray:
         """Return better multipliers: subgradient steps towards `target`, the value of a known order."""
         ascent = new_ascent(multipliers, target, self._ascent._replace(pace=pace))
         done, most, some = 0, self._ascent.steps, self._params.steps_a_call
@@ -54,7 +54,7 @@ class SparseAscent:
         return ascent.best
 
 
-def _clustered(objective: Linear, ratio: float) -> bool:
+def _is_clustered(objective: Linear, ratio: float) -> bool:
     """Whether a few edges make up much of the minimum spanning tree, as edges between clusters do."""
     tree = minimum_spanning_tree(objective.travel.matrix)
     edges = objective.travel.matrix[tree[:, 0], tree[:, 1]]

@@ -51,7 +51,7 @@ class Labels:
     sizes: FloatArray
     parents: IntArray
 
-    def chosen(self, rows: IntArray | FloatArray) -> Labels:
+    def select(self, rows: IntArray | FloatArray) -> Labels:
         """Return the labels of the given rows."""
         return Labels(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
@@ -75,7 +75,7 @@ def label_suffixes(objective: Paired, order: IntArray, budget: Budget, params: S
     size = objective.size
     for position in range(size - 2, -1, -1):
         levels.append(labels)
-        grown = search.grown(labels, position)
+        grown = search.grow(labels, position)
         if grown is None:
             return Optimum(order, False, f"labels outgrew the {params.labels:,} allowed")
         labels = grown
@@ -86,7 +86,7 @@ def label_suffixes(objective: Paired, order: IntArray, budget: Budget, params: S
             return Optimum(order, False, budget.end)
     best = order
     if len(labels):
-        found = search.traced(labels, int(np.argmin(labels.totals(search.pairs.total))), levels)
+        found = search.trace(labels, int(np.argmin(labels.totals(search.pairs.total))), levels)
         best = min(order, found, key=objective)
     # one label may have been dropped for another, that one for a third, and so on
     sizes = max(search.largest, objective.magnitude(best))
@@ -116,27 +116,27 @@ class _Search:
             np.zeros(len(may), dtype=np.int64), may, may, nothing, np.zeros((len(may), self.size + 1)),
             nothing + 1.0, nothing + 1.0, nothing, np.arange(len(may)),
         )  # fmt: skip
-        made = self._extended(start, may, self.size - 1)
+        made = self._extend(start, may, self.size - 1)
         made.add(self.objective.finish[may])
         return made
 
-    def grown(self, labels: Labels, position: int) -> Labels | None:
+    def grow(self, labels: Labels, position: int) -> Labels | None:
         """Return all undominated labels with one more region; None if there are too many."""
         found, total = [], 0
         for region in np.flatnonzero(self.positions[position]).tolist():
             rows = np.flatnonzero((labels.held >> region) & 1 == 0)
             if not len(rows):
                 continue
-            made = self._extended(labels.chosen(rows), np.full(len(rows), region), position)
+            made = self._extend(labels.select(rows), np.full(len(rows), region), position)
             made.add(self.objective.travel.matrix[region, labels.first[rows]])
             made.parents = rows
             if position == 0:
                 made.add(self.objective.begin[region])
                 if self.objective.ends.cyclic:
                     made.add(self.objective.travel.matrix[made.last, region])
-            promising = made.chosen(np.flatnonzero(self.completion.bounds(made, position) < self.target))
+            promising = made.select(np.flatnonzero(self.completion.bounds(made, position) < self.target))
             self.largest = max(self.largest, float(promising.sizes.max(initial=0.0)))
-            found.append(self._undominated(promising))
+            found.append(self._drop_dominated(promising))
             total += len(found[-1])
             if total > self.params.labels:
                 return None
@@ -146,7 +146,7 @@ class _Search:
         }
         return Labels(**columns)
 
-    def _extended(self, labels: Labels, regions: IntArray, position: int) -> Labels:
+    def _extend(self, labels: Labels, regions: IntArray, position: int) -> Labels:
         """Prepend a region to each suffix; the caller adds travel."""
         retention, plasticity, coupling, second, noise = (table[position, regions] for table in self.tables)
         rows, count = np.arange(len(labels)), self.pairs.count
@@ -161,7 +161,7 @@ class _Search:
             labels.retention * retention, labels.second * second, sizes, labels.parents,
         )  # fmt: skip
 
-    def _undominated(self, labels: Labels) -> Labels:
+    def _drop_dominated(self, labels: Labels) -> Labels:
         """Drop labels dominated by the best labels with the same regions. All have the same first region."""
         if not self.alike or len(labels) < 2:
             return labels
@@ -174,10 +174,10 @@ class _Search:
             held = (labels.held[order, None] >> np.arange(self.size)) & 1 == 1
             better = worth[champions] <= worth[order]
             better[:, : self.size] |= held
-            labels = labels.chosen(np.sort(order[~better.all(axis=1) | (champions == order)]))
+            labels = labels.select(np.sort(order[~better.all(axis=1) | (champions == order)]))
         return labels
 
-    def traced(self, labels: Labels, row: int, levels: list[Labels]) -> IntArray:
+    def trace(self, labels: Labels, row: int, levels: list[Labels]) -> IntArray:
         """Return the order of a label of full length."""
         order = []
         for each in (labels, *reversed(levels)):

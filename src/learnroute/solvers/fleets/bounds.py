@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from learnroute.model.certificates import Simple
-from learnroute.model.dissimilarities import centred
+from learnroute.model.dissimilarities import subtract_mean
 from learnroute.model.fleet_objective import FleetObjective
 from learnroute.model.pairs import SORTED_REGIONS
 from learnroute.model.rounding import UNIT, margin
@@ -42,7 +42,7 @@ def _least_error(objective: FleetObjective) -> float:
     """
     known, rules, size = objective.visits.known, objective.visits.rules, objective.size
     weights = known.region_weights
-    apart = centred(known.points, weights)
+    apart = subtract_mean(known.points, weights)
     radii = np.einsum("ij,ij->i", apart, apart)
     below, above = known.misfit
     away = known.initial - radii
@@ -52,7 +52,7 @@ def _least_error(objective: FleetObjective) -> float:
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(slope > 0, np.minimum(1.0, slope / (2 * size * scatter)), 0.0)
-    excess, negative, noise = _accumulated(objective)
+    excess, negative, noise = _accumulate(objective)
     lost = slope * share - size * scatter * share**2 + size * excess * (4 * float(radii.max()) + scatter)
     largest = 2 * max(float(known.matrix.max()), float(known.initial.max())) + noise
     uneven = 4 * (abs(math.fsum([*weights, -size])) + size * UNIT) * (largest + float(scatter.max()))
@@ -62,7 +62,7 @@ def _least_error(objective: FleetObjective) -> float:
     return math.fsum([*(weights * radii), *off]) - margin(64 * size + known.points.shape[1], sizes)
 
 
-def _accumulated(objective: FleetObjective) -> tuple[float, float, float]:
+def _accumulate(objective: FleetObjective) -> tuple[float, float, float]:
     """Return the most that is left after any trainings of coupling that no model has, of negative noise, of noise."""
     rules, most, now = objective.visits.rules, np.zeros(3), np.zeros(3)
     tables = [table[: rules.at_most, rules.allowed] for table in objective.visits.updates.tables]

@@ -42,7 +42,7 @@ class Clusters:
         only_last[-1] = objective.weights[-1]
         travel = objective.travel.of(self._regions[self._past - 1])
         scores = self._scores(objective.scores, objective.rate or 0.0)
-        self.objective = Weighted(travel, scores, only_last, 0.0, objective.ends.renumbered(location_of))
+        self.objective = Weighted(travel, scores, only_last, 0.0, objective.ends.renumber(location_of))
 
     def _scores(self, scores: FloatArray, rate: float) -> FloatArray:
         """Return the score of each cluster at the end of an order, as a multiple of the last weight."""

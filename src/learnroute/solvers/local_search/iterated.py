@@ -86,7 +86,7 @@ def iterated_local_search(
         and not members_for(objective, perturbations, params.search.population)
         and not budget.exhausted
     ):
-        initial = _searched_ahead(objective, rng, budget, perturbations, params, lists)
+        initial = _search_last_score(objective, rng, budget, perturbations, params, lists)
     best = None
     for start in range(starts):
         order = initial if start == 0 else rng.permutation(size)
@@ -109,7 +109,7 @@ def _by_the_clock(budget: Budget) -> Budget:
     )
 
 
-def _searched_ahead(
+def _search_last_score(
     objective: Objective,
     rng: np.random.Generator,
     budget: Budget,
@@ -127,7 +127,7 @@ def _searched_ahead(
     share = params.search.ahead_share
     fewer = max(1, int(share * perturbations))
     found = iterated_local_search(ahead, rng, budget.part(share), fewer, 1, None, params, lists)
-    return min(found, objective.repaired(found[::-1]), key=objective)
+    return min(found, objective.repair(found[::-1]), key=objective)
 
 
 def _search(
@@ -149,7 +149,7 @@ def _search(
     members = members_for(objective, perturbations, limits.population)
     if members:
         with Threads(limits.threads) as threads:
-            best, done = _evolved(search, best, rng, budget, perturbations, members, threads, limits)
+            best, done = _evolve(search, best, rng, budget, perturbations, members, threads, limits)
         if done:
             return best
     with Threads(limits.rounds_at_once) as threads:
@@ -170,7 +170,7 @@ def members_for(objective: Objective, perturbations: int, params: PopulationPara
     return members if members >= params.fewest else 0
 
 
-def _evolved(
+def _evolve(
     search: TourSearch,
     best: IntArray,
     rng: np.random.Generator,
@@ -247,7 +247,7 @@ def _in_rounds(
             found = one.order()
             candidates = [better, found]
             if (temperature > 0 or one is not search) and not budget.exhausted:
-                candidates += [search.merged(better, found, budget), search.merged(found, better, budget)]
+                candidates += [search.merge(better, found, budget), search.merge(found, better, budget)]
             better = min(candidates, key=objective)
         better = best_rotation(objective, better)
         gains[kind] = objective(best) - objective(better)

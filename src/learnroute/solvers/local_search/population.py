@@ -132,7 +132,7 @@ class Population:
             return 0.0
         done = search.perturb(rng, self.params.tail_perturbations * len(tail), temperature, budget, tail)
         found = search.order()
-        found = min(order, found, search.merged(order, found, budget), key=search.value)
+        found = min(order, found, search.merge(order, found, budget), key=search.value)
         search.set_order(found)
         self.tours[best], self.values[best] = search.tour(), search.value(found)
         return done / search.objective.size

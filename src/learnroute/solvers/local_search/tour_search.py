@@ -297,7 +297,7 @@ class TourSearch:
         cuts: IntArray = left[np.column_stack([first, found])]
         return cuts
 
-    def merged(self, one: IntArray, two: IntArray, budget: Budget) -> IntArray:
+    def merge(self, one: IntArray, two: IntArray, budget: Budget) -> IntArray:
         """Improve one order by moves that may add only edges of another one (tour merging)."""
         self.set_order(two)
         stops = self.tour()

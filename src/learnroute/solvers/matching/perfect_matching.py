@@ -142,7 +142,7 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
     if not size:
         return Matching(np.empty((0, 2), dtype=np.int64), True, np.empty(0))
     lift = LIFT if 0 < weights.largest() < 1 / LIFT else 1.0
-    weights = weights.scaled(lift)
+    weights = weights.scale_by(lift)
     scale = _scale(weights.largest())
     edges = _first_edges(weights, params)
     rounds = 0

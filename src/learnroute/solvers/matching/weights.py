@@ -24,7 +24,7 @@ class PairWeights(Protocol):
         """Return the weights of given pairs."""
         ...
 
-    def scaled(self, factor: float) -> PairWeights:
+    def scale_by(self, factor: float) -> PairWeights:
         """Return the same weights times a power of two."""
         ...
 
@@ -58,7 +58,7 @@ class MatrixWeights:
         found: FloatArray = self.matrix[i, j]
         return found
 
-    def scaled(self, factor: float) -> MatrixWeights:
+    def scale_by(self, factor: float) -> MatrixWeights:
         """Return the same weights times a power of two."""
         return self if factor == 1 else MatrixWeights(factor * self.matrix)
 
@@ -99,7 +99,7 @@ class PlaceWeights:
         found = self.ground.lengths(np.minimum(i, most), np.minimum(j, most))
         return np.where(np.maximum(i, j) <= most, found, 0.0)
 
-    def scaled(self, factor: float) -> PlaceWeights:
+    def scale_by(self, factor: float) -> PlaceWeights:
         """Return the same weights times a power of two."""
         return PlaceWeights(self.ground._replace(unit=factor * self.ground.unit), self.extra)
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from learnroute.model.certificates import Simple
-from learnroute.model.dissimilarities import centred
+from learnroute.model.dissimilarities import subtract_mean
 from learnroute.model.pairs import SORTED_REGIONS
 from learnroute.model.rounding import UNIT, margin
 from learnroute.model.validation import FloatArray
@@ -36,7 +36,7 @@ def _least_error(objective: VisitObjective) -> float:
     """Return what T times the error of no allowed sequence is below."""
     known, rules, size = objective.known, objective.rules, objective.size
     weights = known.region_weights
-    apart = centred(known.points, weights)
+    apart = subtract_mean(known.points, weights)
     radii = np.einsum("ij,ij->i", apart, apart)
     farthest = 4 * float(radii.max())  # no squared distance between two of the points is larger
     below, above = known.misfit

@@ -22,7 +22,7 @@ class Duals(NamedTuple):
             combs[comb] = combs.get(comb, 0.0) + times * dual
         return Duals(self.multipliers + times * other.multipliers, combs)
 
-    def rounded(self, places: int) -> Duals:
+    def round_multipliers(self, places: int) -> Duals:
         """Return them with so many places: any give a bound, and short ones are stored in less space."""
         combs = {comb: round(dual, places) for comb, dual in self.combs.items()}
         multipliers = np.round(self.multipliers, places) + 0.0  # no -0.0

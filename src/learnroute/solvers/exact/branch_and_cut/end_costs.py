@@ -35,10 +35,10 @@ class EndCosts:
         if ending not in self._known:
             if len(self._known) > self.most_kept:
                 self._known.clear()
-            self._known[ending] = self._made(ending)
+            self._known[ending] = self._compute(ending)
         return self._known[ending]
 
-    def _made(self, ending: Ending) -> tuple[FloatArray, float]:
+    def _compute(self, ending: Ending) -> tuple[FloatArray, float]:
         objective, size, out = self.objective, self.objective.size, self.objective.size + 1
         weights, scores, first = objective.weights, objective.scores, objective.ends.first
         left = np.array([v for v in range(size) if v not in ending], dtype=np.int64)

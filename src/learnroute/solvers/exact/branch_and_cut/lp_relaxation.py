@@ -123,7 +123,7 @@ class LpRelaxation:
         self._drop_idle(duals)
         return Solution(value, x, found)
 
-    def reduced(self, costs: FloatArray, duals: dict[int, float]) -> tuple[FloatArray, float]:
+    def reduced_costs(self, costs: FloatArray, duals: dict[int, float]) -> tuple[FloatArray, float]:
         """Return the costs of edges with what combs take off, and what is paid back for that at once."""
         if not duals:
             return costs, 0.0

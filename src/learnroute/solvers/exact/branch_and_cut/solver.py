@@ -51,7 +51,7 @@ class Node(NamedTuple):
 
     def bound(self, costs: FloatArray, duals: Duals) -> float:
         """Return the bound that some dual values give."""
-        costs, back = self.lp.reduced(costs, duals.combs)
+        costs, back = self.lp.reduced_costs(costs, duals.combs)
         return minimum_one_tree(costs, self.status, duals.multipliers).total + back
 
     def children(self, branch: Branch) -> list[Node]:
@@ -59,12 +59,12 @@ class Node(NamedTuple):
         v, a, b = branch
         if v < 0:
             return [self]
-        without, half = self._fixed(v, a, FIXED_TO_0), self._fixed(v, a, FIXED_TO_1)
+        without, half = self._fix(v, a, FIXED_TO_0), self._fix(v, a, FIXED_TO_1)
         if b < 0:
             return [half, without]
-        return [without, half._fixed(v, b, FIXED_TO_0), half._fixed(v, b, FIXED_TO_1)]
+        return [without, half._fix(v, b, FIXED_TO_0), half._fix(v, b, FIXED_TO_1)]
 
-    def _fixed(self, v: int, u: int, kind: int) -> Node:
+    def _fix(self, v: int, u: int, kind: int) -> Node:
         status = self.status.copy()
         if status[v, u] in (FREE, kind):
             status[v, u] = status[u, v] = kind
@@ -111,7 +111,7 @@ class BranchAndCut:
             if self.hopeless or (self.nodes == 1 and self.params.only_if_promising and unpromising):
                 return
             self.budget.progress("proof", 1 - 1 / (1 + self.nodes / 100))
-        self._done()
+        self._finish()
 
     def certificate(self) -> Certificate:
         """Return what was proved: the whole tree if it is not too large, else the root's bound."""
@@ -122,7 +122,7 @@ class BranchAndCut:
             return self._certificate(*self.root)
         return self.one_tree
 
-    def _done(self) -> None:
+    def _finish(self) -> None:
         self.proved, self.bound = True, self.incumbent.value
 
     def _root(self, status: StatusArray) -> Node | None:
@@ -137,7 +137,7 @@ class BranchAndCut:
             multipliers = ascent.best
             if self.budget.exhausted or ascent.bound >= value:
                 break
-        duals = Duals(multipliers, {}).rounded(self.places)
+        duals = Duals(multipliers, {}).round_multipliers(self.places)
         tree = minimum_one_tree(self.costs, status, duals.multipliers)
         lost = self._margin(self.costs, duals, tree)
         self.bound = min(tree.total, value) - 2 * lost
@@ -147,7 +147,7 @@ class BranchAndCut:
         bound, _ = fix_by_reduced_cost(self.costs, status, duals.multipliers, self.incumbent.goal + lost)
         if bound == np.inf or not propagate(status):
             self._store((), duals)
-            self._done()
+            self._finish()
             return None
         if (status == FREE).sum() > 2 * params.lp_edges * size and size > params.many_regions:
             return None
@@ -165,15 +165,15 @@ class BranchAndCut:
         free = int((status == FREE).sum())
         ending = known_ending(status) if self.ends.scored else ()
         end_costs, looseness = self.ends.of(ending)
-        node, solution = self._repriced(node, ending, end_costs, looseness)
+        node, solution = self._reprice(node, ending, end_costs, looseness)
         duals = node.duals
-        costs, back = node.lp.reduced(end_costs, duals.combs)
+        costs, back = node.lp.reduced_costs(end_costs, duals.combs)
         tree = minimum_one_tree(costs, status, duals.multipliers)
         self.incumbent.offer(tree.order)
         lost = self._margin(costs, duals, tree)
         if self.nodes == 1:
             self.bound = max(self.bound, min(tree.total + back, self.incumbent.value) - 2 * lost)
-            self.root = self.bound, [*self.stored, _listed((), duals)]
+            self.root = self.bound, [*self.stored, _node_record((), duals)]
         limit = self.incumbent.goal + lost - back
         bound, choice = fix_by_reduced_cost(costs, status, duals.multipliers, limit)
         if bound == np.inf or not propagate(status):
@@ -191,42 +191,40 @@ class BranchAndCut:
         self._store((v, a, b), duals)
         return node.children((v, a, b))
 
-    def _repriced(
-        self, node: Node, ending: Ending, costs: FloatArray, looseness: float
-    ) -> tuple[Node, Solution | None]:
+    def _reprice(self, node: Node, ending: Ending, costs: FloatArray, looseness: float) -> tuple[Node, Solution | None]:
         """Return the node with better dual values, by a short ascent where that may do, else by its LP."""
         same_ending = len(ending) == node.ending
         node = node._replace(ending=len(ending))
         goal, share = self.incumbent.goal, self.params.end_looseness
         if self.ends.scored and self.nodes > 1:
-            duals, bound = self._ascended(node, costs, goal)
+            duals, bound = self._ascend(node, costs, goal)
             if bound >= goal or (same_ending and looseness > share * (goal - bound)):
                 return node._replace(duals=duals), None
         node = node._replace(lp=node.lp.smaller(node.status))
         solution = node.lp.solve(costs, node.status, goal, self.budget, worth=looseness / share)
         if solution.integral:
             self.incumbent.offer(node.lp.order(solution.x))
-        return node._replace(duals=self._improved(node, solution, costs)), solution
+        return node._replace(duals=self._solve_lp(node, solution, costs)), solution
 
-    def _ascended(self, node: Node, costs: FloatArray, goal: float) -> tuple[Duals, float]:
+    def _ascend(self, node: Node, costs: FloatArray, goal: float) -> tuple[Duals, float]:
         """Take a few subgradient steps from the multipliers of the parent."""
-        costs, back = node.lp.reduced(costs, node.duals.combs)
+        costs, back = node.lp.reduced_costs(costs, node.duals.combs)
         ascent = new_ascent(node.duals.multipliers, goal - back + 1e-9 * self.most, self.params.node_ascent)
         ascend_one_trees(costs, node.status, ascent, self.params.node_ascent.steps)
-        return Duals(ascent.best, node.duals.combs).rounded(self.places), ascent.bound + back
+        return Duals(ascent.best, node.duals.combs).round_multipliers(self.places), ascent.bound + back
 
-    def _improved(self, node: Node, solution: Solution, costs: FloatArray) -> Duals:
+    def _solve_lp(self, node: Node, solution: Solution, costs: FloatArray) -> Duals:
         """Return the dual values of an LP; of an infeasible one, go along its dual ray as far as needed."""
         if solution.duals is None:
             return node.duals
         if np.isfinite(solution.value):
-            return solution.duals.rounded(self.places)
+            return solution.duals.round_multipliers(self.places)
         rise = node.bound(np.where(np.isfinite(costs), 0.0, costs), solution.duals)
         now = node.bound(costs, node.duals)
         if not rise > 0 or not np.isfinite(now):
             return node.duals
         gap = max(self.incumbent.value - now, 0.0)
-        return node.duals.plus(solution.duals, self.params.ray_length * gap / rise).rounded(self.places)
+        return node.duals.plus(solution.duals, self.params.ray_length * gap / rise).round_multipliers(self.places)
 
     def _margin(self, costs: FloatArray, duals: Duals, tree: Tree) -> float:
         """Return more than rounding can do to the bound of a 1-tree at some dual values."""
@@ -242,7 +240,7 @@ class BranchAndCut:
 
     def _store(self, branch: tuple[int, ...], duals: Duals | None) -> None:
         if self.numbers <= self.params.stored_numbers:
-            self.stored.append(_listed(branch, duals))
+            self.stored.append(_node_record(branch, duals))
             self.numbers += 3 if duals is None else len(duals.multipliers) + 2 * len(duals.combs)
 
     def _certificate(self, bound: float, nodes: list[Listed]) -> BranchAndBound:
@@ -254,7 +252,7 @@ class BranchAndCut:
         return BranchAndBound(self.incumbent.with_constant(bound), self.one_tree.multipliers, listed, combs)
 
 
-def _listed(branch: tuple[int, ...], duals: Duals | None) -> Listed:
+def _node_record(branch: tuple[int, ...], duals: Duals | None) -> Listed:
     if duals is None:
         return Listed(branch, ())
     return Listed(branch, tuple(duals.multipliers[:-1].tolist()), tuple(duals.combs.items()))

@@ -45,10 +45,10 @@ def augment(ng_sets: MaskArray, route: IntArray, spread: int) -> None:
 def relaxation(multipliers: FloatArray, ng_sets: MaskArray) -> NgRelaxation:
     """Return multipliers and ng-sets as a certificate lists them: what holds at all positions, and what besides."""
     everywhere = np.bitwise_and.reduce(ng_sets, axis=0)
-    return NgRelaxation(multipliers, tuple(map(_members, everywhere)), taken_in(everywhere[None], ng_sets))
+    return NgRelaxation(multipliers, tuple(map(_members, everywhere)), augmentations(everywhere[None], ng_sets))
 
 
-def taken_in(before: MaskArray, after: MaskArray) -> Rows:
+def augmentations(before: MaskArray, after: MaskArray) -> Rows:
     """Return what ng-sets have taken in: a position, a region, and which regions, each."""
     more = after & ~before
     at = np.argwhere(more.any(axis=2)).tolist()

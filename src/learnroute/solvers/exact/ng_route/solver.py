@@ -25,7 +25,7 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.network import free_arcs, layered_network, rounding_of
-from learnroute.solvers.exact.ng_route.ng_sets import MaskArray, augment, nearest_ng_sets, relaxation, taken_in
+from learnroute.solvers.exact.ng_route.ng_sets import MaskArray, augment, augmentations, nearest_ng_sets, relaxation
 from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import AscentParams, SolverParams
@@ -196,7 +196,7 @@ class NgRouteProof:
                 else:
                     raise
                 continue
-            turns.append(taken_in(before, grown))
+            turns.append(augmentations(before, grown))
             ng_sets, before, routes, ahead = grown, grown, routes[ahead - 1 :], 2 * ahead
             other, forward = labels, not forward
             if not routes and len(other):
@@ -249,7 +249,7 @@ class NgRouteProof:
             objective, self.rng, self.budget, self.params.improve_perturbations * self.size, 1, self.incumbent.order,
             self.all_params,
         )  # fmt: skip
-        self.incumbent.offer(objective.repaired(found))
+        self.incumbent.offer(objective.repair(found))
 
     def _settle(self, cost: float, route: IntArray, multipliers: FloatArray) -> None:
         """Learn from the cheapest route at some multipliers (an empty one: none is below the limit)."""
