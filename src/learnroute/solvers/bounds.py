@@ -82,7 +82,7 @@ def sparse_bound(objective: Linear, travel: Places) -> float:
     """Return a lower bound for many places in linear memory: least travel plus the rearranged scores.
 
     The shortest edges are found among rounded coordinates, but their lengths are exact. The bound is reduced by the
-    error that this rounding can cause (`Places.misplaced`).
+    error that this rounding can cause (`Places.embedding_error`).
     """
     tree = place_ground(travel).tree()
     edges = tree.spanning_edges()

@@ -46,7 +46,7 @@ MISSING = -1
 
 
 class Store:
-    """The solved cells of one experiment. Open for writing with `opened`, for reading with `Store(folder)`."""
+    """The solved cells of one experiment. Open for writing with `open_store`, for reading with `Store(folder)`."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
