@@ -108,7 +108,7 @@ def test_a_link_holds_the_problem(opened: Open, service: Service) -> None:
     third = opened()
     third.goto("about:blank")
     third.goto(link[:-40])
-    third.wait_for_selector('#status.wrong:has-text("the link was cut")')
+    third.wait_for_selector('#status.wrong:has-text("The link in the address is incomplete")')
     assert third.inner_text("#title").startswith("City survey")
 
 
