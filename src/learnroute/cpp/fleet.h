@@ -72,7 +72,7 @@ class Fleet {
     std::vector<double> own_scores_;
     std::vector<double> own_totals_;
     std::vector<double> own_counts_;
-    std::vector<double> least_; // smallest errors
+    std::vector<double> least_; // smallest error per region
     double unserved_ = 0.0;     // sum of the errors in regions that the first model serves
 
     [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
@@ -107,7 +107,7 @@ public:
     /// The value with the current service and penalised excess travel. If the longest route is paid for, the others
     /// count a little, too.
     [[nodiscard]] double value() const;
-    /// The travel that is paid for.
+    /// The cost of the current travel.
     [[nodiscard]] double paid() const { return paid(travel_, std::max(ways_[0].travel, longest_beside(0))); }
     /// Return the best service for the current routes and its error.
     std::pair<Service, double> const &serve();

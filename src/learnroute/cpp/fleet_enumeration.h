@@ -10,8 +10,8 @@
 namespace learnroute {
 /// The best routes of a fleet, by complete enumeration in depth-first order.
 ///
-/// Vehicles are filled one after another. Symmetry between vehicles and between models is broken: the first regions of
-/// the routes increase, and models are numbered in the order of their first trainings. A node is pruned if its travel
+/// Vehicles are filled one after another. Symmetry between vehicles and between models is broken: routes are sorted by
+/// their first region, and models are numbered in the order of their first trainings. A node is pruned if its travel
 /// exceeds the limits or if too few visits remain for the required regions.
 class FleetEnumeration {
     /// The expected errors of all models, split as in `learnroute.model.law`, or the sums of the absolute values of

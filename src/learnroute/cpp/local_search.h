@@ -47,13 +47,13 @@ public:
     /// Apply moves until no queued vertex has an improving one, or until `looks` vertices were searched. Return the
     /// gain.
     ///
-    /// Unless `undoable`, the journal is discarded.
+    /// Unless `undoable`, the changes are permanent.
     double descend(std::int64_t looks, bool undoable = false);
     /// Apply the first improving move that removes an edge of a vertex. Return its gain, or 0 if there is none.
     double improve(Index vertex);
     /// Apply a double bridge (see `DoubleBridge`). Return its cost, or infinity if it is not applied.
     double perturb_at(Index vertex, std::int64_t bits, std::span<std::int64_t const> chosen);
-    /// Undo all changes since the last call of `keep_changes`.
+    /// Undo all changes that have not been made permanent.
     void undo();
     void keep_changes() { tour_.forget_changes(); }
     /// Perturb and descend, once per row of random numbers. Undo the result unless it is accepted.
