@@ -50,7 +50,7 @@ public:
     [[nodiscard]] std::span<double const> multipliers() const { return best_; }
 
     /// Return candidate lists at some multipliers: for each vertex, a row of the `most` vertices with the lowest
-    /// α-values. Ties are broken by edge length. If a vertex has too few edges, its row is padded with the last one.
+    /// α-values. Ties are broken by edge cost. If a vertex has too few edges, its row is padded with the last one.
     std::vector<std::int64_t> candidate_lists(std::span<double const> multipliers, std::size_t most);
 };
 } // namespace learnroute

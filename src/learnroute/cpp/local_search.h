@@ -47,7 +47,7 @@ public:
     /// Apply moves until no queued vertex has an improving one, or until `looks` vertices were searched. Return the
     /// gain.
     ///
-    /// Unless `undoable`, the changes are permanent.
+    /// Unless `undoable`, the journal is not kept, so that the moves cannot be undone.
     double descend(std::int64_t looks, bool undoable = false);
     /// Apply the first improving move that removes an edge of a vertex. Return its gain, or 0 if there is none.
     double improve(Index vertex);

@@ -87,8 +87,8 @@ protected:
     };
 
     std::vector<Vertex> vertices_;
-    std::vector<double> forward_;  // of the first k vertices, the last at full weight
-    std::vector<double> backward_; // of those from k on, vertex k at full weight
+    std::vector<double> forward_;  // sums over the first k vertices, the last at full weight
+    std::vector<double> backward_; // sums over the vertices from k on, vertex k at full weight
     double heaviest_;
 
     RunningSums(Layout layout, std::span<double const> scores, std::span<double const> factors, double heaviest,
@@ -119,7 +119,7 @@ public:
 /// Weights that decrease by a factor per region. Products of factors are computed from sums of logarithms and counts of
 /// zeros.
 class FactoredScores final : public RunningSums {
-    std::vector<double> logs_;  // sum over the non-zero ones of the first k factors
+    std::vector<double> logs_;  // sums of the logarithms of the first k factors, without zeros
     std::vector<double> zeros_; // number of zeros among the first k factors
 
 public:

@@ -25,7 +25,7 @@ struct RuinParams {
 /// Slack induction by string removals (Christiaens and Vanden Berghe 2020): strings of visits near each other are
 /// removed. They and some absent regions are inserted again one by one, each at its best place, with blinks. Optional
 /// visits are inserted only if they pay. Random 2-opt and Or-opt moves reverse and move segments that are longer than
-/// strings. All sequences are feasible.
+/// strings. Only feasible sequences are accepted.
 class VisitSearch {
     VisitRoute route_;
     std::vector<Index> near_; // nearest regions, nearest first, one row per region
