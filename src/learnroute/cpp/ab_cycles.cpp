@@ -47,7 +47,7 @@ void AbCycles::follow_path(Index start, RandomBits &random) {
             steps_[step % 2][next] = step;
             continue;
         }
-        // an even number of steps ago the path was here: an AB-cycle, which the path goes on without
+        // the path was here an even number of steps ago: remove this AB-cycle and continue with the rest of the path
         auto const odd = first % 2;
         vertices_.insert(vertices_.end(), path_.begin() + first + odd, path_.begin() + step + odd);
         starts_.push_back(vertices_.size());

@@ -10,11 +10,12 @@
 #include <vector>
 
 namespace learnroute {
-/// AB-cycles of two tours (Nagata and Kobayashi 2013): cycles in which edges of the first and the second alternate.
+/// AB-cycles of two tours (Nagata and Kobayashi 2013): cycles in which edges of the first and the second tour
+/// alternate.
 ///
-/// They are found at random, by alternating paths, and have every edge that only one of the tours has.
+/// They are found by random alternating paths, and contain every edge that only one of the tours has.
 class AbCycles {
-    /// Edges of a vertex in one tour that are in no AB-cycle yet.
+    /// Edges of a vertex in one tour that are not in an AB-cycle yet.
     struct Unused {
         std::array<Index, 2> to;
         int count = 0;
@@ -27,7 +28,7 @@ class AbCycles {
     };
 
     std::array<std::vector<Unused>, 2> unused_; ///< of the first and of the second tour
-    std::array<std::vector<Index>, 2> steps_;   ///< the even and the odd step at which the path is at a vertex, or -1
+    std::array<std::vector<Index>, 2> steps_;   ///< the even and the odd step at which the path visits a vertex, or -1
     std::vector<Index> path_, vertices_;
     std::vector<std::size_t> starts_;
 
@@ -39,7 +40,7 @@ public:
 
     [[nodiscard]] std::size_t size() const { return starts_.size() - 1; }
 
-    /// The vertices of a cycle, from one that it leaves by an edge of the first tour.
+    /// The vertices of a cycle. The first edge belongs to the first tour.
     [[nodiscard]] std::span<Index const> operator[](std::size_t cycle) const {
         return std::span{vertices_}.subspan(starts_[cycle], starts_[cycle + 1] - starts_[cycle]);
     }

@@ -16,9 +16,10 @@ AlphaNearness::AlphaNearness(SparseGraph graph, double first_step)
       period_(static_cast<int>(std::clamp<std::size_t>(graph_.vertices() / 2, 20, 100))),
       has_ended_(!(first_step > 0.0)) {}
 
-/// The cost of a minimum 1-tree at the present multipliers less twice their sum. `direction` gets the degrees less 2.
+/// Return the cost of a minimum 1-tree at the current multipliers minus twice their sum. Sets `direction` to the
+/// degrees minus 2.
 ///
-/// The edge that makes the tree a 1-tree is the second cheapest one of a leaf, of the leaf where that is dearest.
+/// The edge added to the tree is the second cheapest edge of a leaf, for the leaf at which it is the most expensive.
 double AlphaNearness::one_tree_bound(std::vector<double> &direction) {
     auto total = forest_.span(graph_, multipliers_);
     auto extra = -infinity;
@@ -63,7 +64,7 @@ void AlphaNearness::take_step() {
         step_ *= 0.75;
     }
     if (std::ranges::all_of(direction, [](double wrong) { return wrong == 0.0; })) {
-        has_ended_ = true; // a tour
+        has_ended_ = true; // the 1-tree is a tour
         return;
     }
     for (std::size_t v = 0; v < multipliers_.size(); ++v)

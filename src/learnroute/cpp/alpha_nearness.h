@@ -11,12 +11,12 @@
 #include <vector>
 
 namespace learnroute {
-/// α-nearness on a sparse graph (Helsgaun 2000): which edges are nearly in a minimum 1-tree.
+/// α-nearness on a sparse graph (Helsgaun 2000): ranks edges by how close they are to being in a minimum 1-tree.
 ///
-/// A 1-tree has about three quarters of its edges in common with a shortest tour, more if multipliers at its vertices
-/// make all degrees about 2: a short subgradient ascent finds such multipliers (Held and Karp 1971). The α-value of an
-/// edge is what the tree costs more if it must contain the edge: its own cost less that of the dearest edge on the way
-/// through the tree between its ends.
+/// A 1-tree has about three quarters of its edges in common with a shortest tour, and more if vertex multipliers make
+/// all degrees about 2. A short subgradient ascent finds such multipliers (Held and Karp 1971). The α-value of an edge
+/// is the increase in the cost of the tree if it must contain the edge: the cost of the edge minus the cost of the most
+/// expensive edge on the tree path between its ends.
 class AlphaNearness {
     SparseGraph graph_;
     SpanningForest forest_;
@@ -25,8 +25,8 @@ class AlphaNearness {
     std::vector<double> last_direction_;
     double bound_ = -std::numeric_limits<double>::infinity();
     double step_;
-    int period_;        // steps between two changes of `step_`, ...
-    int in_period_ = 0; // ... and those taken of them
+    int period_;        // number of steps between two changes of `step_` ...
+    int in_period_ = 0; // ... and number of steps taken since the last change
     bool is_beginning_ = true;
     bool has_ended_ = false;
 
@@ -34,13 +34,13 @@ class AlphaNearness {
     void take_step();
 
 public:
-    /// `first_step` is how far the first step of the ascent moves a multiplier.
+    /// `first_step` is the length of the first step of the ascent.
     AlphaNearness(SparseGraph graph, double first_step);
 
-    /// Raise the 1-tree bound by at most so many subgradient steps; return whether the ascent is over.
+    /// Raise the 1-tree bound by at most `steps` subgradient steps. Return whether the ascent has ended.
     ///
-    /// Steps are as long as in Helsgaun's ascent: doubled as long as the first ones raise the bound, then halved after
-    /// periods that get shorter, with three tenths of the last direction in each.
+    /// Step lengths are those of Helsgaun's ascent: they are doubled as long as the first steps raise the bound, then
+    /// halved after ever shorter periods. Directions include three tenths of the previous one.
     bool ascend(int steps);
 
     /// The best bound found.
@@ -49,8 +49,8 @@ public:
     /// The multipliers of the best bound.
     [[nodiscard]] std::span<double const> multipliers() const { return best_; }
 
-    /// Candidate lists at some multipliers: for each vertex a row of the `most` others of least α-value, the shorter
-    /// edge first where values are equal. The last one fills up where a vertex has too few edges.
+    /// Return candidate lists at some multipliers: for each vertex, a row of the `most` vertices with the lowest
+    /// α-values. Ties are broken by edge cost. If a vertex has too few edges, its row is padded with the last one.
     std::vector<std::int64_t> candidate_lists(std::span<double const> multipliers, std::size_t most);
 };
 } // namespace learnroute

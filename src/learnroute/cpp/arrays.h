@@ -1,6 +1,6 @@
 #pragma once
 
-// Arrays that Python passes in, seen without copying, and arrays handed back to Python.
+// Views of arrays that Python passes in, and arrays returned to Python, both without copying.
 
 #include "matrix_view.h"
 
@@ -34,7 +34,7 @@ template <typename Array> auto matrix_of(Array const &array) {
     return MatrixView<T>{array.data(), array.shape(0), array.shape(1)};
 }
 
-/// Indices of Python's (int64) as the core keeps them (int32).
+/// Convert indices from Python (int64) to those of the core (int32).
 inline std::vector<Index> indices_of(IntVector const &array) {
     auto const given = span_of(array);
     std::vector<Index> found(given.size());
@@ -46,26 +46,26 @@ inline std::vector<Index> indices_of(IntVector const &array) {
 template <typename T> using OwnedVector = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <typename T> using OwnedMatrix = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 
-/// A vector that Python's capsule deletes.
+/// Move a vector to the heap, with a Python capsule that deletes it.
 template <typename T> std::pair<std::vector<T> *, nb::capsule> in_capsule(std::vector<T> &&values) {
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
     nb::capsule owner(owned.get(), [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
     return {owned.release(), owner};
 }
 
-/// Hand a vector over to Python as a NumPy array, without copying it.
+/// Pass a vector to Python as a NumPy array without copying it.
 template <typename T> OwnedVector<T> to_numpy(std::vector<T> &&values) {
     auto const [owned, owner] = in_capsule(std::move(values));
     return OwnedVector<T>(owned->data(), {owned->size()}, owner);
 }
 
-/// The same for a matrix, row by row.
+/// Pass a matrix, stored by rows, to Python without copying it.
 template <typename T> OwnedMatrix<T> to_numpy(std::vector<T> &&values, std::size_t columns) {
     auto const [owned, owner] = in_capsule(std::move(values));
     return OwnedMatrix<T>(owned->data(), {owned->size() / columns, columns}, owner);
 }
 
-/// Indices of the core (int32) as an array of Python's (int64).
+/// Convert indices of the core (int32) to a NumPy array (int64).
 inline OwnedVector<std::int64_t> to_numpy_indices(std::span<Index const> values) {
     return to_numpy(std::vector<std::int64_t>(values.begin(), values.end()));
 }

@@ -18,12 +18,12 @@ std::vector<KdTree::Place> places_of(MatrixView<double> table) {
     return places;
 }
 
-/// Lists of `count` indices each; there may be none in them.
+/// Convert lists of `count` indices each to a matrix; `count` may be 0.
 OwnedMatrix<std::int64_t> to_numpy_lists(std::vector<std::int64_t> &&lists, std::size_t rows, std::size_t count) {
     return count > 0 ? to_numpy(std::move(lists), count) : OwnedMatrix<std::int64_t>(nullptr, {rows, 0});
 }
 
-/// Do work without the interpreter's lock.
+/// Do work without holding the global interpreter lock.
 template <typename Work> auto released(Work const &work) {
     nb::gil_scoped_release release;
     return work();

@@ -53,7 +53,7 @@ EdgeCounts edge_counts_of(MatrixView<std::int64_t> tours, std::span<double const
     return counts;
 }
 
-/// Cross pairs of tours in place, one after the other; a pair is the two tours and a seed.
+/// Cross pairs of tours in place, one after the other. A row of `pairs` has the indices of two tours and a seed.
 std::vector<double> cross_pairs(EdgeAssembly &assembly, std::span<std::int64_t> tours, std::size_t size,
                                 MatrixView<std::int64_t> pairs, std::size_t children, std::size_t batches) {
     std::vector<double> gains;

@@ -6,15 +6,15 @@
 
 namespace learnroute {
 namespace {
-/// Arcs and blossoms are numbered together as events.
+/// Return the number of events: arcs and blossoms are numbered together.
 std::size_t count_events(std::size_t arcs, std::size_t nodes) {
     if (arcs + nodes > static_cast<std::size_t>(std::numeric_limits<Index>::max()))
         throw std::bad_alloc();
     return arcs + nodes;
 }
 
-/// Blossoms are disjoint or nested, and odd cycles of at least three nodes: there are never more than half as many as
-/// vertices, and one more while one is made.
+/// Return the maximum number of nodes. Blossoms are disjoint or nested, and odd cycles of at least three nodes.
+/// Therefore there are at most half as many blossoms as vertices, plus one while a blossom is being made.
 std::size_t count_nodes(Index size) {
     return static_cast<std::size_t>(size) + size / 2 + 1;
 }
@@ -63,7 +63,7 @@ void MinimumWeightMatching::match_greedily() {
     }
 }
 
-/// The nodes of a cycle.
+/// Return the nodes of a cycle.
 std::vector<Index> MinimumWeightMatching::cycle_of(Index first) const {
     std::vector<Index> cycle{first};
     for (auto node = nodes_[first].follower; node != first; node = nodes_[node].follower)
@@ -80,23 +80,23 @@ MinimumWeightMatching::Weight MinimumWeightMatching::dual_now(Index vertex) cons
     return vertices_[vertex].dual;
 }
 
-/// Put an event into the queue, or move it; those after the search's certain end are left out.
+/// Insert an event into the queue, or change its time. Events after the latest possible end of the search are ignored.
 void MinimumWeightMatching::schedule(Weight time, Index item) {
     if (time <= limit_)
         events_.set(item, time);
 }
 
-/// By how much an outermost node's duals have moved since they were settled; its lift moves here and now.
+/// Return the change of an outermost node's duals since their last update, and update its lift.
 MinimumWeightMatching::Weight MinimumWeightMatching::elapse(Index node) {
     auto &settled = nodes_[node];
     auto moved = now_ - std::exchange(settled.since, now_);
     if (settled.label != Label::outer)
         moved = settled.label == Label::inner ? -moved : 0;
-    settled.lift += moved; // that of a vertex is never read
+    settled.lift += moved; // the lift of a vertex is never read
     return moved;
 }
 
-/// Move the duals of a node's vertices, and say which node is the outermost around them.
+/// Change the duals of a node's vertices, and set the outermost node around them.
 void MinimumWeightMatching::move(Index node, Weight moved, Index outermost) {
     for (auto const v : vertices_of(node)) {
         vertices_[v].dual += moved;
@@ -126,11 +126,12 @@ void MinimumWeightMatching::scan_outer(Index node) {
             auto const &other = nodes_[target.top];
             if (target.top == own || other.label == Label::inner)
                 continue;
-            auto time = arc.weight - reach - target.dual; // when the edge is tight if its target stands still
+            auto time = arc.weight - reach -
+                        target.dual; // time at which the edge is tight if its target's dual does not change
             if (other.label == Label::outer)
                 time = now_ + (time - (now_ - other.since) - now_) / 2;
             else if (other.match.inside == none && time < limit_)
-                limit_ = time; // the search ends no later than by reaching this node
+                limit_ = time; // the search ends at the latest when it reaches this node
             schedule(time, this_item);
         }
     }
@@ -148,7 +149,7 @@ void MinimumWeightMatching::scan_free(Index node) {
     }
 }
 
-/// Hang a matched free node, and its mate, on the tree.
+/// Add a matched free node and its mate to the tree.
 void MinimumWeightMatching::grow(Index inside, Index outside) {
     auto const inner = top(outside);
     nodes_[inner].tree = {outside, inside};
@@ -158,13 +159,13 @@ void MinimumWeightMatching::grow(Index inside, Index outside) {
     scan_outer(outer);
 }
 
-/// The next outer node towards the root, or `none` at the root.
+/// Return the next outer node towards the root, or `none` at the root.
 Index MinimumWeightMatching::outer_above(Index outer) const {
     auto const &match = nodes_[outer].match;
     return match.inside == none ? none : top(nodes_[top(match.outside)].tree.outside);
 }
 
-/// The nearest common ancestor of two outer nodes of the tree.
+/// Return the lowest common ancestor of two outer nodes of the tree.
 Index MinimumWeightMatching::common_ancestor(Index a, Index b) {
     ++last_mark_;
     for (;; std::swap(a, b))
@@ -175,20 +176,20 @@ Index MinimumWeightMatching::common_ancestor(Index a, Index b) {
         }
 }
 
-/// Put one node after another on a cycle.
+/// Make one node the successor of another on a cycle.
 void MinimumWeightMatching::follow(Index node, Index follower, Exit onward) {
     nodes_[node].follower = follower;
     nodes_[node].onward = onward;
 }
 
-/// Make one outer node of the odd cycle that the edge u-v closes.
+/// Shrink the odd cycle that the edge u-v closes to one outer node.
 void MinimumWeightMatching::shrink(Index u, Index v) {
     auto const a = top(u);
     auto const b = top(v);
     auto const base = common_ancestor(a, b);
     auto const blossom = spare_.back();
     spare_.pop_back();
-    // one side, from a up to the base: the cycle runs downwards, so edges are reversed
+    // one side, from a up to the base: the cycle is directed downwards, so edges are reversed
     auto node = a;
     follow(a, b, {u, v});
     while (node != base) {
@@ -207,7 +208,7 @@ void MinimumWeightMatching::shrink(Index u, Index v) {
         node = top(nodes_[inner].tree.outside);
         follow(inner, node, nodes_[inner].tree);
     }
-    // adopt the nodes of the cycle and join their chains of vertices
+    // make the blossom the parent of the nodes of the cycle, and join their chains of vertices
     std::vector<Index> former_inner;
     auto end = none;
     for (auto const child : cycle_of(base)) {
@@ -231,7 +232,7 @@ void MinimumWeightMatching::shrink(Index u, Index v) {
         scan_outer(child);
 }
 
-/// The node on a blossom's cycle that contains a vertex.
+/// Return the node on a blossom's cycle that contains a vertex.
 Index MinimumWeightMatching::child_with(Index blossom, Index vertex) const {
     auto node = vertex;
     while (nodes_[node].parent != blossom)
@@ -239,7 +240,7 @@ Index MinimumWeightMatching::child_with(Index blossom, Index vertex) const {
     return node;
 }
 
-/// Match the nodes of a blossom's cycle, given how the blossom is matched; return the one matched outwards.
+/// Match the nodes of a blossom's cycle, given the matching edge of the blossom. Return the node matched outwards.
 Index MinimumWeightMatching::settle_inside(Index blossom) {
     auto const outward = child_with(blossom, nodes_[blossom].match.inside);
     nodes_[outward].match = nodes_[blossom].match;
@@ -252,7 +253,7 @@ Index MinimumWeightMatching::settle_inside(Index blossom) {
     return outward;
 }
 
-/// Replace an inner blossom by the nodes of its cycle: half of the cycle stays in the tree.
+/// Replace an inner blossom by the nodes of its cycle, of which a path of even length stays in the tree.
 void MinimumWeightMatching::expand(Index blossom) {
     auto const moved = elapse(blossom);
     auto const entry = child_with(blossom, nodes_[blossom].tree.inside);
@@ -264,7 +265,7 @@ void MinimumWeightMatching::expand(Index blossom) {
     }
     nodes_[blossom].label = Label::free;
     spare_.push_back(blossom);
-    // the way of even length from the entry to the outward node: inner, outer, …, inner
+    // the path of even length from the entry to the outward node: inner, outer, …, inner
     auto const position = static_cast<std::size_t>(std::ranges::find(cycle, entry) - cycle.begin());
     std::vector<Index> way{entry};
     if (position % 2 == 0)
@@ -289,7 +290,7 @@ void MinimumWeightMatching::expand(Index blossom) {
             scan_free(node);
 }
 
-/// Match an unmatched free node to the tree, turning the matching over along the way to the root.
+/// Match an unmatched free node to the tree, and swap matched and unmatched edges along the path to the root.
 void MinimumWeightMatching::augment(Index inside, Index outside) {
     nodes_[top(outside)].match = {outside, inside};
     while (true) {
@@ -316,7 +317,7 @@ void MinimumWeightMatching::end_search() {
     limit_ = never;
 }
 
-/// Match one unmatched outermost node; false if there is no perfect matching.
+/// Match one unmatched outermost node. Return false if there is no perfect matching.
 bool MinimumWeightMatching::search(Index root) {
     set_label(root, Label::outer);
     scan_outer(root);
@@ -327,7 +328,7 @@ bool MinimumWeightMatching::search(Index root) {
         now_ = std::max(now_, event.key);
         if (event.item >= arc_count) {
             auto const blossom = event.item - arc_count + size();
-            if (nodes_[blossom].label == Label::inner) // else it was swallowed by an outer blossom meanwhile
+            if (nodes_[blossom].label == Label::inner) // otherwise an outer blossom contains it now
                 expand(blossom);
             continue;
         }
@@ -340,7 +341,7 @@ bool MinimumWeightMatching::search(Index root) {
             continue;
         auto const slack = arc.weight - dual_now(u) - dual_now(v);
         auto const is_outer = label_of(v) == Label::outer;
-        if (slack != 0) // labels changed since it was scheduled
+        if (slack != 0) // labels have changed since the event was scheduled
             schedule(now_ + (is_outer ? slack / 2 : slack), event.item);
         else if (is_outer)
             shrink(u, v);
@@ -372,7 +373,7 @@ Index MinimumWeightMatching::match_next(Index first, Index most) {
 
 MinimumWeightMatching::DualSolution MinimumWeightMatching::dual_solution() const {
     DualSolution found;
-    found.sets.resize(nodes_.size()); // one per node first
+    found.sets.resize(nodes_.size()); // one per node at first
     for (Index v = 0; v < size(); ++v) {
         auto own = vertices_[v].dual;
         for (auto b = nodes_[v].parent; b != none; b = nodes_[b].parent)
@@ -389,7 +390,7 @@ MinimumWeightMatching::DualSolution MinimumWeightMatching::dual_solution() const
 
 std::vector<Index> MinimumWeightMatching::unfold() {
     std::vector<Index> mates;
-    for (Index v = 0; v < size(); ++v) // the outermost blossom around v gives way to the next one, and so on
+    for (Index v = 0; v < size(); ++v) // expand the outermost blossom around v, then the next one, and so on
         while (nodes_[v].parent != none && nodes_[top(v)].match.inside != none)
             for (auto const node : cycle_of(settle_inside(top(v)))) {
                 nodes_[node].parent = none;

@@ -13,21 +13,22 @@ namespace learnroute {
 /// Minimum-weight perfect matching on a sparse graph with even integer weights: Edmonds' blossom algorithm (1965), one
 /// alternating tree at a time, with variable duals and a queue of dual events.
 ///
-/// The LP. Minimise the weight of the chosen edges so that every vertex, and every odd set of vertices, is left by at
-/// least one of them. Its dual gives each vertex v a value and each odd set B a value (`lift`) >= 0, such that no edge
-/// costs less than the values of the sets it leaves add up to. `dual` of v holds the sum of the values of all sets that
-/// contain v, so that an edge between different outermost sets has the reduced cost
-/// `slack = weight - dual(u) - dual(v) >= 0`. A perfect matching of tight edges (slack 0) that leaves each lifted set
-/// once is optimal.
+/// The LP. Minimise the weight of the chosen edges so that at least one of them leaves every vertex and every odd set
+/// of vertices. Its dual has a value for each vertex v and a value (`lift`) >= 0 for each odd set B, such that the
+/// weight of an edge is at least the sum of the values of the sets it leaves. `dual` of v is the sum of the values of
+/// all sets that contain v, so that an edge between different outermost sets has the reduced cost
+/// `slack = weight - dual(u) - dual(v) >= 0`. A perfect matching of tight edges (slack 0) is optimal if exactly one of
+/// its edges leaves each set with a positive lift.
 ///
 /// One search. From an unmatched root, grow an alternating tree of tight edges in which nodes (vertices, or odd sets
-/// shrunk to one node: blossoms) are outer and inner in turn. As the search's clock runs, outer nodes' duals rise and
-/// inner nodes' fall at unit speed, so every event has a known time: an edge from an outer node reaches a free node
-/// (grow, or augment if that one is unmatched), an edge between two outer nodes closes an odd cycle (shrink), an inner
-/// blossom's lift reaches 0 (expand). Duals are brought up to date only when a node's label changes. Weights must be
-/// even: then all duals have one parity along the tight edges of a tree, and every event time is a whole number.
+/// shrunk to one node: blossoms) are outer and inner in turn. With the time of the search, the duals of outer nodes
+/// increase and those of inner nodes decrease at unit speed, so the time of every event is known: an edge from an outer
+/// node reaches a free node (grow, or augment if the node is unmatched), an edge between two outer nodes closes an odd
+/// cycle (shrink), the lift of an inner blossom reaches 0 (expand). Duals are updated only when the label of a node
+/// changes. Weights must be even: then all duals have the same parity along the tight edges of a tree, and every event
+/// time is an integer.
 ///
-/// A blossom remembers only through which of its vertices it is matched; the matching inside is settled when it is
+/// A blossom stores only the vertex through which it is matched. The matching inside is determined when the blossom is
 /// expanded.
 class MinimumWeightMatching {
 public:
@@ -47,24 +48,24 @@ public:
     };
 
     struct DualSolution {
-        std::vector<Weight> duals; // each vertex's own value, without those of the sets around it
-        std::vector<OddSet> sets;  // those of a positive value
+        std::vector<Weight> duals; // value of each vertex alone, without the sets around it
+        std::vector<OddSet> sets;  // sets with a positive value
     };
 
-    /// Begin with feasible duals and a greedy matching along tight edges.
+    /// Start with feasible duals and a greedy matching along tight edges.
     ///
-    /// `arcs` has each edge once in each direction, sorted by source; every vertex has at least one.
+    /// `arcs` contains each edge once in each direction, sorted by source. Every vertex has at least one edge.
     MinimumWeightMatching(Index size, std::vector<Arc> arcs);
 
-    /// Search from up to `most` unmatched vertices, `first` on; return where to go on (the number of vertices: done;
-    /// `none`: there is no perfect matching).
+    /// Search from up to `most` unmatched vertices, beginning at vertex `first`. Return the vertex to continue from:
+    /// the number of vertices if all are matched, or `none` if there is no perfect matching.
     Index match_next(Index first, Index most);
 
-    /// The dual values; optimal ones as soon as all vertices are matched.
+    /// The dual values, which are optimal once all vertices are matched.
     [[nodiscard]] DualSolution dual_solution() const;
 
-    /// Settle the matching inside all blossoms, outermost first; return each vertex's mate (`none` if unmatched).
-    /// The blossoms, and the dual solution with them, are gone afterwards.
+    /// Determine the matching inside all blossoms, outermost first. Return each vertex's mate (`none` if unmatched).
+    /// This removes the blossoms and thereby the dual solution.
     std::vector<Index> unfold();
 
     [[nodiscard]] Index size() const { return static_cast<Index>(vertices_.size()); }
@@ -78,7 +79,7 @@ private:
 
     enum class Label : std::uint8_t { free, outer, inner };
 
-    /// An edge seen from a node that it leaves: its vertex in there, and its other one.
+    /// An edge that leaves a node: its vertex inside the node, and its vertex outside.
     struct Exit {
         Index inside = none;
         Index outside = none;
@@ -86,17 +87,17 @@ private:
         [[nodiscard]] Exit reversed() const { return {outside, inside}; }
     };
 
-    // What is walked through vertex by vertex is apart from what a node has, and small.
+    // Vertex data are small and separate from node data, because loops over the vertices of a node are frequent.
     struct Vertex {
-        Weight dual = 0;   // the sum over the sets that contain it
+        Weight dual = 0;   // sum over the sets that contain it
         Index top = none;  // the outermost node around it
-        Index next = none; // in the chain of its node's vertices
+        Index next = none; // in the chain of the vertices of its node
     };
 
     // Vertices 0 … n - 1 are nodes of one vertex, the others blossoms.
     struct Node {
-        Weight since = 0;          // time up to which an outermost node's duals are settled
-        Weight lift = 0;           // the dual value, of a blossom
+        Weight since = 0;          // time up to which the duals of an outermost node are updated
+        Weight lift = 0;           // dual value of a blossom
         Label label = Label::free; // of an outermost node
         bool is_touched = false;   // whether it was labelled in this search
         Exit match;                // its matching edge
@@ -104,7 +105,7 @@ private:
         Index parent = none;       // the enclosing blossom
         Index follower = none;     // the next node on the parent's cycle, ...
         Exit onward;               // ... and the edge to it
-        Index head = none;         // the first of its vertices, a chain through Vertex::next, ...
+        Index head = none;         // the first vertex of its chain (see Vertex::next) ...
         Index tail = none;         // ... and the last
         std::int64_t mark = 0;     // for finding common ancestors
     };
@@ -112,7 +113,7 @@ private:
     /// A chain of vertices, to loop over.
     struct Chain {
         MinimumWeightMatching const &matching;
-        Index vertex; // `none` behind the last
+        Index vertex; // `none` after the last one
         Index tail;
 
         [[nodiscard]] Chain begin() const { return *this; }
@@ -131,7 +132,7 @@ private:
     std::int64_t last_mark_ = 0;
     IndexedHeap<Weight> events_; // items are arcs, then blossoms
     Weight now_ = 0;
-    Weight limit_ = never; // the search ends no later than then
+    Weight limit_ = never; // upper bound on the end time of the search
 
     void match_greedily();
     bool search(Index root);

@@ -8,11 +8,11 @@ namespace learnroute {
 namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Nearest regions among which relative neighbours are looked for first, at least.
+/// Minimum number of nearest regions that are first searched for relative neighbours.
 constexpr std::size_t looked_at = 32;
 
-/// Fill `near` with the nearest regions but i itself, nearest first, ties by number, and `apart` with the ways to them.
-/// Few regions are near, so that putting them in their places is faster than std::partial_sort_copy.
+/// Fill `near` with the nearest regions other than i, nearest first, ties by number, and `apart` with their distances.
+/// As there are only a few, insertion is faster than std::partial_sort_copy.
 void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::int64_t> near, std::span<double> apart) {
     std::ranges::fill(apart, infinity);
     for (std::size_t j = 0; j < ways.size(); ++j) {
@@ -46,7 +46,7 @@ void put_quadrant_neighbours(KdTree const &tree, std::span<std::int64_t> lists, 
     for (std::size_t i = 0; i < tree.items().size(); ++i) {
         auto const chosen = tree.quadrant_neighbours(static_cast<Index>(i));
         auto const list = lists.subspan(i * most, most);
-        auto end = list.size(); // from the farthest entry on, put in what is missing
+        auto end = list.size(); // replace entries from the farthest one on
         for (std::size_t n = 0; n < std::min(chosen.size(), most); ++n) {
             if (is_in(list, chosen[n]))
                 continue;
@@ -78,7 +78,7 @@ std::vector<std::int64_t> relative_neighbours(MatrixView<double> travel, std::si
         for (auto const j : near)
             if (list.size() < most && few_nearer(travel, list, i, j))
                 list.push_back(j);
-        farther.clear(); // regions out of a cluster
+        farther.clear(); // regions outside a cluster
         if (list.size() < most)
             for (std::size_t j = 0; j < size; ++j)
                 if (j != i && is_nearer(near.back(), j) && few_nearer(travel, list, i, j))

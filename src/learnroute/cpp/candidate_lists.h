@@ -9,16 +9,17 @@
 #include <vector>
 
 namespace learnroute {
-/// Puts the two nearest places of each quadrant (Johnson and McGeoch 1997) into candidate lists, in the place of the
-/// farthest others.
+/// Insert the two nearest places of each quadrant (Johnson and McGeoch 1997) into candidate lists. They replace the
+/// farthest entries.
 ///
-/// `lists` has one row of `most` per place, nearest first.
+/// `lists` has one row of `most` entries per place, nearest first.
 void put_quadrant_neighbours(KdTree const &tree, std::span<std::int64_t> lists, std::size_t most);
 
-/// Candidate lists of the regions `first` to `last` - 1: relative neighbours (Toussaint 1980), the nearest regions that
-/// at most one nearer entry is nearer to; then the nearest ones.
+/// Return candidate lists of the regions `first` to `last` - 1: first relative neighbours (Toussaint 1980), then the
+/// nearest regions.
 ///
-/// Returns one row of `most` per region; there must be that many others.
+/// A region is a relative neighbour if at most one nearer entry of the list is closer to it than the owner of the list
+/// is. Each row has `most` entries; there must be that many other regions.
 std::vector<std::int64_t> relative_neighbours(MatrixView<double> travel, std::size_t most, std::size_t first,
                                               std::size_t last);
 } // namespace learnroute

@@ -7,13 +7,13 @@
 #include <vector>
 
 namespace learnroute {
-/// A vertex of a candidate list, and what the edge to it costs.
+/// A vertex of a candidate list and the cost of the edge to it.
 struct Candidate {
     double distance;
     Index vertex;
 };
 
-/// For each vertex, those that a move may join it to: nearest first, as they were given where they are equally near.
+/// For each vertex, the vertices that a move may join it to, nearest first. Ties keep their given order.
 class Candidates {
     std::vector<Candidate> entries_;
     std::size_t length_;

@@ -6,9 +6,9 @@
 #include <vector>
 
 namespace learnroute {
-/// Number vertices by their connected component, components by their first vertex.
+/// Return the connected component of each vertex. Components are numbered in the order of their first vertices.
 ///
-/// `linked(v, u)` says whether two of them are joined by an edge.
+/// `linked(v, u)` returns whether an edge joins two vertices.
 template <typename Linked> std::vector<Index> connected_components(std::size_t vertices, Linked linked) {
     std::vector<Index> component(vertices, -1);
     std::vector<std::size_t> stack;

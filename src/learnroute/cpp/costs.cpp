@@ -24,7 +24,7 @@ double DirectedCosts::operator()(Index a, Index b) const {
     if (a > b)
         std::swap(a, b);
     auto const columns = static_cast<std::size_t>(regions) + 1;
-    if (a < regions) // left by b, or by `start`, for a; nobody goes from `end` to a
+    if (a < regions) // travel to a, from b or from `start`; there is none from `end`
         return b >= regions && b <= 2 * regions ? matrix[(b - regions) * columns + a] : infinity;
     return b == 2 * regions + 1 ? matrix[(a - regions) * columns + regions] : infinity;
 }

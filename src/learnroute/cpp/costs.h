@@ -13,7 +13,7 @@
 namespace learnroute {
 using LargeArray = std::vector<double, HugePages<double>>;
 
-/// A symmetric matrix of all vertices.
+/// Costs in a symmetric matrix of all vertices.
 struct MatrixCosts {
     LargeArray matrix;
     std::size_t size = 0;
@@ -21,7 +21,7 @@ struct MatrixCosts {
     double operator()(Index a, Index b) const { return matrix[static_cast<std::size_t>(a) * size + b]; }
 };
 
-/// Travel that differs by direction, between vertices to leave by and vertices to enter by.
+/// Asymmetric travel costs between exit vertices and entry vertices.
 struct DirectedCosts {
     LargeArray matrix; // from regions and `start`, to regions and `end`
     Index regions = 0;
@@ -29,14 +29,14 @@ struct DirectedCosts {
     double operator()(Index a, Index b) const;
 };
 
-/// Places in the plane, and what it costs to begin and to end at each.
+/// Places in the plane, and the costs of beginning and ending at each.
 struct PlaneCosts {
     struct Point {
         double x, y;
     };
     std::vector<Point> places;
     std::vector<double> ends; // of all regions: from `start`, then to `end`
-    double unit = 1.0;        // what a unit of distance costs
+    double unit = 1.0;        // cost per unit of distance
 
     double operator()(Index a, Index b) const {
         auto const regions = static_cast<Index>(places.size());
@@ -51,18 +51,18 @@ private:
     [[nodiscard]] double end_cost(Index a, Index b) const;
 };
 
-/// Places on the unit sphere with great-circle distances, and what it costs to begin and to end at each.
+/// Places on the unit sphere with great-circle distances, and the costs of beginning and ending at each.
 struct GlobeCosts {
     std::vector<Place> places;
     std::vector<double> ends; // of all regions: from `start`, then to `end`
-    double unit = 1.0;        // what a radian costs
+    double unit = 1.0;        // cost per radian
 
     double operator()(Index a, Index b) const;
 };
 
-/// What the edge between two vertices of a `Layout` costs.
+/// The costs of the edges between the vertices of a `Layout`.
 ///
-/// Loops over many edges take the kind of costs once, by `visit`, and are compiled for each kind.
+/// Loops over many edges are compiled for each kind of costs and select it only once, with `visit`.
 class Costs {
 public:
     using Kind = std::variant<MatrixCosts, DirectedCosts, PlaneCosts, GlobeCosts>;
@@ -72,11 +72,12 @@ private:
     Kind kind_;
 
 public:
-    /// Travel costs of regions, renumbered along an order; and what it costs to begin and to end at each of these.
+    /// Create costs from a travel matrix, with regions renumbered along an order, and the costs of beginning and ending
+    /// at each of them.
     static Costs from_matrix(MatrixView<double> travel, std::span<std::int64_t const> order,
                              std::span<double const> begin, std::span<double const> finish, bool directed,
                              bool has_ends);
-    /// Places in three dimensions: in the plane (the third is 0), or on the unit sphere.
+    /// Create costs from places with three coordinates: in the plane (the third is 0), or on the unit sphere.
     static Costs from_places(MatrixView<double> places, double unit, bool globe, std::span<double const> begin,
                              std::span<double const> finish, bool has_ends);
 

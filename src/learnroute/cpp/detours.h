@@ -6,12 +6,12 @@
 #include <span>
 
 namespace learnroute {
-/// Looks at detours whose first leg is less than half of the direct way, for the triangle inequality.
+/// Check the triangle inequality for detours whose first leg is shorter than half of the direct travel.
 ///
-/// One of the two legs of a detour that saves something is that short. `travel_back` is travel by the region gone to;
-/// `near` has, for each region, all regions by how far they are. Lowers `shortest` to the cheapest ways found from the
-/// regions `first` to `last` - 1, and returns how many detours save more than `slack`, each counted twice if its
-/// second leg is not short too.
+/// A detour that saves travel has at least one such leg. `travel_back` is the transposed travel matrix; `near` has, for
+/// each region, all regions sorted by distance. Lowers `shortest` to the cheapest travel found from the regions `first`
+/// to `last` - 1. Returns the number of detours that save more than `slack`; a detour whose second leg is not short is
+/// counted twice.
 std::int64_t find_detours(MatrixView<double> travel, MatrixView<double> travel_back, MatrixView<std::int64_t> near,
                           double slack, std::span<double> shortest, std::size_t first, std::size_t last);
 } // namespace learnroute

@@ -7,14 +7,14 @@
 #include <random>
 
 namespace learnroute {
-/// Random numbers that are the same on every platform.
+/// A random number generator with the same results on every platform.
 class Dice {
     std::mt19937_64 random_;
 
 public:
     explicit Dice(std::uint64_t seed) : random_(seed) {}
 
-    /// One of 0 … count - 1.
+    /// Return a random number from 0 … count - 1.
     Index below(std::size_t count) { return static_cast<Index>((random_() >> 11) % count); }
     double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
     double exponential() { return -std::log(1.0 - uniform()); }

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace learnroute {
-/// Vertices to look at, each at most once: don't-look bits (Bentley 1992) with a circular queue.
+/// A circular queue of the vertices to search, each at most once: don't-look bits (Bentley 1992).
 class DontLookQueue {
     std::vector<Index> ring_;
     std::vector<std::uint8_t> queued_;

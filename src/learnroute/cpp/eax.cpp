@@ -8,8 +8,8 @@
 namespace learnroute {
 namespace {
 auto constexpr infinity = std::numeric_limits<double>::infinity();
-auto constexpr least_entropy = 1e-9;   // a loss of entropy that is less is taken for this
-auto constexpr rounding_error = 1e-15; // what is smaller than this share of a sum may be rounding
+auto constexpr least_entropy = 1e-9;   // smaller losses of entropy are replaced by this one
+auto constexpr rounding_error = 1e-15; // gains below this share of a sum may be due to rounding
 } // namespace
 
 EdgeAssembly::EdgeAssembly(std::shared_ptr<Costs const> costs, ScoreTerms const *terms, KOptLimits limits,
@@ -40,7 +40,7 @@ double EdgeAssembly::cross(std::vector<Index> &tour, std::span<Index const> othe
     return total;
 }
 
-/// Make children of a batch of AB-cycles and put the best in the place of the tour; return the gain, or 0.
+/// Make children with a batch of AB-cycles, and replace the tour by the best one. Return the gain, or 0.
 double EdgeAssembly::improve(std::size_t children, std::size_t &tried, RandomBits &random) {
     auto const score = terms_ ? terms_->value_of(tour_, neighbours_) : 0.0;
     if (terms_)
@@ -70,7 +70,7 @@ double EdgeAssembly::improve(std::size_t children, std::size_t &tried, RandomBit
     return gained;
 }
 
-/// Change neighbours along an AB-cycle and join the subtours; return the gain, or -inf where it came to nothing.
+/// Change neighbours along an AB-cycle and join the subtours. Return the gain, or -inf if there is none.
 double EdgeAssembly::make_child(std::span<Index const> cycle, double score) {
     auto const &costs = *costs_;
     auto const count = cycle.size() / 2;
@@ -107,18 +107,19 @@ double EdgeAssembly::make_child(std::span<Index const> cycle, double score) {
     return gain > least ? gain : -infinity;
 }
 
-/// What the scores of a child may gain, at most.
+/// Return the maximum gain in scores of a child.
 double EdgeAssembly::credit() const {
     if (!terms_)
         return 0.0;
-    // a cycle may go the other way round; of a path, what lies behind the last cut stays as it is
+    // a cycle may be reversed; in a path, vertices behind the last cut do not change
     auto const most = layout_.has_ends ? terms_->potential(size_, subtours_.last_cut()) : terms_->spare();
     return std::min(most, limits_.credit);
 }
 
-/// Join the smallest subtour to another by the best exchange of two edges, until one tour is left; return the gain.
+/// Join the smallest subtour to another by the best exchange of two edges, until a single tour remains. Return the
+/// gain.
 ///
-/// It is -inf where that is given up, because no candidate leads out of a subtour, or no more than `least` is gained.
+/// Returns -inf if no candidate edge leaves a subtour, or if the gain does not exceed `least`.
 template <typename Cost> double EdgeAssembly::join_subtours(Cost const &cost, double least) {
     struct Exchange {
         double gain = -infinity;
@@ -189,7 +190,7 @@ void EdgeAssembly::undo() {
     }
 }
 
-/// Write down the tour that neighbours make up, with the same last vertex.
+/// Write the tour that the neighbours define to the array, with the same last vertex.
 void EdgeAssembly::rewrite() {
     auto const last = tour_.back();
     Walk walk(neighbours_, last, terms_ ? score_part().second : neighbours_[last].before);
@@ -199,12 +200,12 @@ void EdgeAssembly::rewrite() {
     }
 }
 
-/// The score part of the tour that neighbours make up, and the vertex behind its last one.
+/// Return the score part of the tour that the neighbours define, and the vertex behind its last one.
 ///
-/// Where orders are cycles, that of the better direction.
+/// If orders are cycles, this is the score part of the better direction.
 std::pair<double, Index> EdgeAssembly::score_part() {
     auto const last = tour_.back();
-    if (auto const start = layout_.start(); layout_.has_ends) // it is behind `end`
+    if (auto const start = layout_.start(); layout_.has_ends) // `start` is behind `end`
         return {terms_->value({neighbours_, last, neighbours_[last].other_than(start)}), start};
     std::pair best{infinity, Index{-1}};
     for (auto const behind : {neighbours_[last].before, neighbours_[last].after})

@@ -16,22 +16,22 @@
 #include <vector>
 
 namespace learnroute {
-/// Edge assembly crossover (Nagata and Kobayashi 2013): of two tours, makes one that is better than the first.
+/// Edge assembly crossover (Nagata and Kobayashi 2013): improves the first of two tours with edges of the second.
 ///
-/// Edges that only one of two tours has make up AB-cycles. Along one of them (the single strategy), the first tour
-/// gives up its edges for those of the second. That may leave subtours; the smallest one is joined to another by the
-/// best exchange of two edges, until one tour is left. Of several children made in that way, the one that gains most
-/// per entropy that the edges of the population lose takes the place of the first tour: gains that make all tours alike
-/// are dear, and a population that stays diverse goes further.
+/// Edges that only one of two tours has form AB-cycles. Along one of them (the single strategy), the edges of the first
+/// tour are replaced by those of the second. This may create subtours; the smallest one is joined to another by the
+/// best exchange of two edges, until a single tour remains. The first tour is replaced by the child with the highest
+/// gain per loss of edge entropy of the population. This criterion preserves the diversity of the population, which
+/// leads to better tours in the end.
 ///
-/// Making a child takes time for what changes, not for the whole tour. Scores are added up from the end of a tour as
-/// far back as they reach, and only if something changed there.
+/// The time to make a child depends on the number of changed edges, not on the size of the tour. Scores are summed from
+/// the end of a tour as far back as they reach, and only if something has changed there.
 class EdgeAssembly {
     std::shared_ptr<Costs const> costs_;
-    std::unique_ptr<ScoreTerms> terms_; ///< none where travel alone counts
-    KOptLimits limits_;                 ///< what a child must gain, and what its travel may lose for the sake of scores
-    std::shared_ptr<Candidates const> candidates_; ///< what subtours may be joined to ...
-    std::size_t joining_;                          ///< ... by so many entries per list
+    std::unique_ptr<ScoreTerms> terms_; ///< null if only travel counts
+    KOptLimits limits_;                 ///< minimum gain of a child, and travel loss that scores may make up for
+    std::shared_ptr<Candidates const> candidates_; ///< vertices that subtours may be joined to, ...
+    std::size_t joining_;                          ///< ... with this number of entries per list
     EdgeCounts counts_;
     Layout layout_;
     Index size_;
@@ -39,7 +39,7 @@ class EdgeAssembly {
     Subtours subtours_;
     std::vector<Index> tour_, positions_, untried_;
     std::vector<Neighbours> neighbours_, other_;
-    std::vector<Change> changes_, kept_; ///< of the child at hand, and of the best one of a batch
+    std::vector<Change> changes_, kept_; ///< of the current child, and of the best one of a batch
 
     void replace(Index vertex, Index removed, Index added);
     void undo();
@@ -53,19 +53,19 @@ class EdgeAssembly {
     std::pair<double, Index> score_part();
 
 public:
-    /// The tours, whose edges are counted in `counts`, have all vertices.
+    /// `counts` has the edge counts of the population, whose tours contain all vertices.
     EdgeAssembly(std::shared_ptr<Costs const> costs, ScoreTerms const *terms, KOptLimits limits,
                  std::shared_ptr<Candidates const> candidates, std::size_t joining, EdgeCounts counts);
 
-    /// Put the best of the children of two tours in the place of the first, if it is better; return the gain.
+    /// Replace the first of two tours by the best of their children, if that is better. Return the gain.
     ///
-    /// That is repeated with AB-cycles that are left, up to `batches` times.
+    /// This is repeated with the remaining AB-cycles, up to `batches` times.
     double cross(std::vector<Index> &tour, std::span<Index const> other, std::size_t children, std::size_t batches,
                  RandomBits random);
 
     [[nodiscard]] EdgeCounts &counts() { return counts_; }
 
-    /// The changes of the last batch in which a child was better.
+    /// The changes of the last batch that improved the tour.
     [[nodiscard]] std::span<Change const> kept() const { return kept_; }
 };
 } // namespace learnroute

@@ -39,7 +39,7 @@ void EdgeCounts::add_tour(std::span<Index const> tour) {
 }
 
 void EdgeCounts::apply(std::span<Change const> changes) {
-    for (auto const &change : changes) // an edge is counted at its lesser end
+    for (auto const &change : changes) // an edge is counted at its smaller end
     {
         if (change.vertex < change.removed)
             remove(change.vertex, change.removed);

@@ -6,22 +6,22 @@
 #include <vector>
 
 namespace learnroute {
-/// A neighbour of a vertex that is replaced by another one. Exchanging edges replaces neighbours of both ends of each.
+/// A replacement of one neighbour of a vertex. Exchanging edges replaces neighbours at both ends of each edge.
 struct Change {
     Index vertex;
     Index removed, added;
-    bool before; ///< whether it is the neighbour before the vertex
+    bool before; ///< whether the neighbour before the vertex is replaced
 };
 
-/// How many tours of a population have each edge, and the entropy of that (Nagata and Kobayashi 2013).
+/// The number of tours of a population that contain each edge, and their entropy (Nagata and Kobayashi 2013).
 class EdgeCounts {
     struct Edge {
         Index to;
         Index count;
     };
 
-    std::vector<std::vector<Edge>> edges_; ///< by their lesser end: each has few in a population
-    std::vector<double> entropies_;        ///< of an edge, by the number of tours that it is in
+    std::vector<std::vector<Edge>> edges_; ///< by the smaller end; a vertex has few edges in a population
+    std::vector<double> entropies_;        ///< of an edge, by the number of tours that contain it
 
 public:
     EdgeCounts(Index size, std::vector<double> entropies);
@@ -32,7 +32,7 @@ public:
     void add_tour(std::span<Index const> tour);
     void apply(std::span<Change const> changes);
 
-    /// What the entropy falls by if these changes are made. They are not netted.
+    /// Return the decrease of the entropy by these changes. Changes that cancel each other are not netted.
     [[nodiscard]] double entropy_lost(std::span<Change const> changes) const;
 };
 } // namespace learnroute

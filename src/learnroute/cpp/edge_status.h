@@ -4,10 +4,10 @@
 #include <cstdint>
 
 namespace learnroute {
-/// What is known of an edge: nothing yet, that every tour looked for takes it, or that none does.
+/// The status of an edge: free, fixed to 1 (in every tour of interest), or fixed to 0 (in none of them).
 enum class EdgeStatus : std::int8_t { free = 0, fixed_to_1 = 1, fixed_to_0 = 2 };
 
-/// The status of every edge of a complete graph: a symmetric matrix of bytes that somebody else owns.
+/// The status of every edge of a complete graph: a view of a symmetric matrix of bytes.
 template <typename Byte> class StatusMatrix {
     Byte *data_;
     std::size_t vertices_;

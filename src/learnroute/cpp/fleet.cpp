@@ -9,7 +9,7 @@
 namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
-constexpr auto shorter = 0.01; // what the travel of all vehicles counts beside the longest route, per vehicle
+constexpr auto shorter = 0.01; // weight of the mean travel per vehicle if the longest route is paid for
 } // namespace
 
 Fleet::Fleet(std::shared_ptr<FleetProblem const> problem)
@@ -40,7 +40,7 @@ double Fleet::excess() const {
     return std::max(0.0, travel_ - visits().budget) + excess_beside(ways_.size());
 }
 
-/// Travel of the other vehicles beyond their limits.
+/// Return the travel of the other vehicles beyond their limits.
 double Fleet::excess_beside(std::size_t vehicle) const {
     auto found = 0.0;
     for (std::size_t other = 0; other < ways_.size(); ++other)
@@ -81,7 +81,7 @@ void Fleet::train(std::size_t vehicle) {
         }
 }
 
-/// Bring up to date what an average depends on; return whether models changed.
+/// Update the data for averaging models. Return whether models have changed.
 bool Fleet::measure() {
     auto const models = static_cast<Index>(trainings_.size());
     for (auto const model : changed_) {
@@ -102,7 +102,7 @@ double Fleet::merged_error(std::span<double const> weights) const {
     return MergeWeights::value(means_, between(), weights);
 }
 
-/// Tell all models what is asked of them, where they are averaged.
+/// Set the weights of all models' errors if models are averaged.
 void Fleet::weigh() {
     auto const regions = mix_.size();
     auto const count = visits().count;
@@ -137,7 +137,7 @@ void Fleet::set_equal_weights() {
         service_.weights[0] = 1.0;
 }
 
-/// Let a model serve a region (sign 1), or no longer (-1).
+/// Let a model serve a region (sign 1) or stop serving it (sign -1).
 void Fleet::serve_by(Index region, Index model, double sign) {
     auto const regions = static_cast<std::size_t>(visits().regions);
     auto const weight = sign * problem_->importance[region];
@@ -200,7 +200,7 @@ double Fleet::error() const {
                            [](double sum, Training const &training) { return sum + training.value(); });
 }
 
-/// The longest route of the other vehicles, where it counts.
+/// Return the length of the longest route of the other vehicles, or 0 if it is not paid for.
 double Fleet::longest_beside(std::size_t vehicle) const {
     auto found = 0.0;
     for (std::size_t other = 0; problem_->longest && other < ways_.size(); ++other)
@@ -208,7 +208,7 @@ double Fleet::longest_beside(std::size_t vehicle) const {
     return found;
 }
 
-/// What travel counts, by that of all vehicles and the longest route.
+/// Return the cost of travel, given the total of all vehicles and the longest route.
 double Fleet::paid(double total, double longest) const {
     if (!problem_->longest)
         return visits().rate * total;
@@ -247,7 +247,7 @@ std::pair<Service, double> const &Fleet::serve() {
     return best_service_;
 }
 
-/// The error if a model that was not trained so far is trained in a region, with the service that is best for it then.
+/// Return the error if an untrained model is trained in a region, with the best service after that.
 double Fleet::opened(Index region, Index model) {
     auto const &update = visits().update(0, region);
     auto const common = update.noise - update.coupling * visits().initial[region];
@@ -321,7 +321,7 @@ Insertion Fleet::best_insertion(Index region, double blink, Dice &dice) {
     Insertion best;
     if (static_cast<Index>(visit_count()) >= visits().at_most)
         return best;
-    auto untrained = false; // all models that were not trained are alike
+    auto untrained = false; // all untrained models are equivalent
     for (Index model = 0; model < static_cast<Index>(trainings_.size()); ++model) {
         auto const fresh = !trainings_[model].is_trained();
         if (!fresh || !untrained)

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace learnroute {
-/// A visit to a region, and the model that it trains.
+/// A visit to a region and the model that it trains.
 struct FleetVisit {
     Index region;
     Index model;
@@ -22,7 +22,7 @@ struct FleetVisit {
 
 using FleetRoutes = std::vector<std::vector<FleetVisit>>;
 
-/// Where a visit is put in, and what the routes cost then.
+/// A place to insert a visit, and the value of the routes after the insertion.
 struct Insertion {
     double value = std::numeric_limits<double>::infinity();
     Index vehicle = -1;
@@ -30,21 +30,21 @@ struct Insertion {
     Index model = -1;
 };
 
-/// How models serve the regions: by their weights in an average, or each region by one of them.
+/// How models serve the regions: by their weighted average, or each region by one of the models.
 struct Service {
     std::vector<double> weights;
-    std::vector<Index> served_by; // a model, or -1 for the first one, which nothing trains
+    std::vector<Index> served_by; // a model per region, or -1 for the untrained first model
 };
 
-/// The routes of a fleet, their value, and what it would be with one visit more.
+/// The routes of a fleet, their value, and their value with one additional visit.
 ///
-/// Visits are priced for a given service. Each model then sees a problem of its own: where models serve their own
-/// regions, the errors in these; where they are averaged, errors in all regions less distances to the other models,
-/// which obey the law of distances as regions do.
+/// Insertions are evaluated for a fixed service. The objective then separates by model: if models serve their own
+/// regions, it is the sum of the errors there; if models are averaged, it is the errors in all regions minus distances
+/// to the other models, which follow the same recursion as distances to regions.
 class Fleet {
-    /// The way of one vehicle.
+    /// The path of one vehicle.
     struct Way {
-        std::vector<Index> stops; // the regions between what comes before and after them
+        std::vector<Index> stops; // the regions, with the stops before and after them
         std::vector<double> legs;
         double travel = 0.0;
     };
@@ -53,27 +53,27 @@ class Fleet {
     FleetRoutes routes_;
     std::vector<Way> ways_;
     std::vector<Training> trainings_;
-    std::vector<std::vector<Index>> regions_; // of the models of one vehicle
+    std::vector<std::vector<Index>> regions_; // training regions of each model of one vehicle
     std::vector<Index> changed_;              // models whose errors changed since `measure`
     Service service_;
-    std::pair<Service, double> best_service_; // for the present models, and the error with it ...
-    bool is_served_ = false;                  // ... where it is known
+    std::pair<Service, double> best_service_; // best service for the current models and its error, ...
+    bool is_served_ = false;                  // ... if it is known
     double travel_ = 0.0;                     // of all vehicles
-    double penalty_ = 0.0;                    // what a unit of travel beyond limits counts
-    // Where models are averaged:
+    double penalty_ = 0.0;                    // penalty per unit of travel beyond limits
+    // If models are averaged:
     std::vector<double> means_;   // the summed error of each model
     std::vector<double> between_; // squared distances between models, times the number of regions
-    std::vector<double> mix_;     // the average of the models' errors
+    std::vector<double> mix_;     // average of the models' errors
     std::vector<double> scores_;
     std::vector<double> means_tried_;
     std::vector<double> between_tried_;
     std::vector<double> weights_tried_;
-    // Where models serve their own regions, one row per model:
+    // If models serve their own regions, one row per model:
     std::vector<double> own_scores_;
     std::vector<double> own_totals_;
     std::vector<double> own_counts_;
-    std::vector<double> least_; // errors
-    double unserved_ = 0.0;     // the errors where the first model serves
+    std::vector<double> least_; // smallest error per region
+    double unserved_ = 0.0;     // sum of the errors in regions that the first model serves
 
     [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
     [[nodiscard]] MatrixView<double> between() const;
@@ -98,21 +98,21 @@ public:
     [[nodiscard]] FleetRoutes const &routes() const { return routes_; }
     [[nodiscard]] Service const &service() const { return service_; }
     [[nodiscard]] std::size_t visit_count() const;
-    /// Travel beyond the limit of each vehicle, and beyond the budget for all.
+    /// Travel beyond the limits of the vehicles plus travel beyond the budget of the fleet.
     [[nodiscard]] double excess() const;
     void set_penalty(double penalty) { penalty_ = penalty; }
 
-    /// Change routes and service.
+    /// Set routes and service.
     void assign(FleetRoutes const &routes, Service const &service);
-    /// The value with the present service, travel beyond limits penalised. Where the longest route is paid for, the
-    /// others count a little, too.
+    /// The value with the current service and penalised excess travel. If the longest route is paid for, the others
+    /// count a little, too.
     [[nodiscard]] double value() const;
-    /// What the present travel counts.
+    /// The cost of the current travel.
     [[nodiscard]] double paid() const { return paid(travel_, std::max(ways_[0].travel, longest_beside(0))); }
-    /// The best service for the present routes, and the error with it.
+    /// Return the best service for the current routes and its error.
     std::pair<Service, double> const &serve();
-    /// Find the best place for a visit to a region, travel beyond limits penalised; a share of the places is
-    /// overlooked.
+    /// Find the best place for a visit to a region, with penalised excess travel. A share `blink` of the places is
+    /// skipped.
     Insertion best_insertion(Index region, double blink, Dice &dice);
     void insert(Index region, Insertion const &where);
 };

@@ -130,7 +130,7 @@ void FleetEnumeration::leave() {
     --depth_;
 }
 
-/// The error of the routes so far, and by how much rounding may make it too large.
+/// Return the error of the partial routes, and the amount by which rounding may make it too large.
 std::pair<double, double> FleetEnumeration::error(Node const &node) {
     auto const regions = static_cast<std::size_t>(visits().regions);
     auto const &importance = problem_->importance;
@@ -151,7 +151,7 @@ std::pair<double, double> FleetEnumeration::error(Node const &node) {
         }
         return {found, found - low};
     }
-    // those that were trained come first; the others are all alike
+    // trained models come first; all untrained ones are equivalent
     auto const models = static_cast<std::size_t>(std::min(problem_->models, node.trained + 1));
     auto const stride = node.errors.common.size();
     auto size = 0.0;

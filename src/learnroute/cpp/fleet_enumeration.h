@@ -8,37 +8,38 @@
 #include <vector>
 
 namespace learnroute {
-/// The best of all routes of a fleet, by depth-first search through every one of them.
+/// The best routes of a fleet, by complete enumeration in depth-first order.
 ///
-/// Vehicles are filled one after another. Of vehicles and models that are alike, one order is tried: routes begin with
-/// regions in increasing order, and models are numbered in the order of their first trainings. Pruned where travel
-/// exceeds its limits, and where too few visits are left for those that are required.
+/// Vehicles are filled one after another. Symmetry between vehicles and between models is broken: routes are sorted by
+/// their first region, and models are numbered in the order of their first trainings. A node is pruned if its travel
+/// exceeds the limits or if too few visits remain for the required regions.
 class FleetEnumeration {
-    /// The expected errors of all models, as `learnroute.model.law` splits them; or the sizes of all terms of these.
+    /// The expected errors of all models, split as in `learnroute.model.law`, or the sums of the absolute values of
+    /// their terms.
     struct Errors {
         std::vector<double> own; // one row per model
         std::vector<double> common;
-        std::vector<double> between; // distances between models, one row each
+        std::vector<double> between; // distances between models, one row per model
 
         void train(FleetProblem const &problem, VisitProblem::Update const &update, FleetVisit visit);
     };
 
-    /// The routes so far.
+    /// Partial routes.
     struct Node {
         Errors errors;
         Errors sizes;
-        std::vector<Index> trainings; // of each model
-        FleetVisit visit;             // the last one
+        std::vector<Index> trainings; // number per model
+        FleetVisit visit;             // the last visit
         Index vehicle;
-        Index begin;     // the first region of that vehicle; -1 before it has one
-        Index after;     // the region that its first one must not come before
-        Index made;      // visits
-        Index missing;   // required regions
-        Index trained;   // models
+        Index begin;     // first region of that vehicle, or -1 if it has none yet
+        Index after;     // lower limit on its first region, for symmetry breaking
+        Index made;      // number of visits so far
+        Index missing;   // number of required regions not yet visited
+        Index trained;   // number of trained models
         double travel;   // of that vehicle
-        double finished; // of those before it
-        double longest;  // of these
-        Index next;      // what is to be tried next behind it
+        double finished; // total travel of the vehicles before it
+        double longest;  // longest route of the vehicles before it
+        Index next;      // the choice to be tried next
     };
 
     std::shared_ptr<FleetProblem const> problem_;
@@ -64,15 +65,15 @@ class FleetEnumeration {
     std::pair<double, double> error(Node const &node);
 
 public:
-    /// `relative`: what rounding can do to a value, relative to the sizes of its terms.
+    /// `relative` is the maximum rounding error of a value, relative to the sizes of its terms.
     FleetEnumeration(std::shared_ptr<FleetProblem const> problem, double relative);
 
-    /// Go on by so many nodes; return whether all routes were seen.
+    /// Process up to `nodes` more nodes. Return whether all routes have been enumerated.
     bool advance(std::int64_t nodes);
 
-    /// The best routes; empty where none keep the rules.
+    /// The best routes; empty if there are no feasible ones.
     [[nodiscard]] FleetRoutes const &best() const { return best_; }
-    /// A lower bound of all values, rounding included.
+    /// A lower bound on all values that accounts for rounding.
     [[nodiscard]] double low() const { return low_; }
 };
 } // namespace learnroute

@@ -6,19 +6,19 @@
 #include <vector>
 
 namespace learnroute {
-/// Several vehicles that each train their own model, or one vehicle that carries several models: see
-/// `learnroute.model.fleet_objective`.
+/// A fleet problem: several vehicles with one model each, or one vehicle with several models (see
+/// `learnroute.model.fleet_objective`).
 ///
-/// `visits` has all regions, also those that may not be visited (`repeats` 0), because any model may serve them. Its
-/// budget is for the travel of all vehicles.
+/// `visits` includes regions that may not be visited (`repeats` 0), because any model may serve them. Its budget
+/// limits the total travel of all vehicles.
 struct FleetProblem {
     std::shared_ptr<VisitProblem const> visits;
-    std::vector<double> importance; // of each region
+    std::vector<double> importance; // by region
     Index vehicles;
-    Index models; // one per vehicle, or those of the one vehicle
-    bool merged;  // whether models are averaged at the end; else each region has the model that is best there
+    Index models; // one per vehicle, or all models of the only vehicle
+    bool merged;  // whether models are averaged at the end; otherwise the best model serves each region
     bool equal;   // whether all trained models have the same weight in the average
-    bool longest; // whether the longest route is paid for, and not the travel of all vehicles
-    double limit; // the most travel of one vehicle
+    bool longest; // whether the longest route is paid for instead of the travel of all vehicles
+    double limit; // maximum travel per vehicle
 };
 } // namespace learnroute

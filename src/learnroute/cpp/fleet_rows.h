@@ -1,6 +1,6 @@
 #pragma once
 
-// Routes of a fleet as Python sees them.
+// Conversion of fleet routes from and to Python.
 
 #include "fleet.h"
 
@@ -13,7 +13,7 @@
 namespace learnroute {
 using Rows = std::vector<std::vector<Index>>;
 
-/// Regions and models of the visits, one row per vehicle.
+/// Return the regions and the models of the visits, one row per vehicle.
 inline std::pair<Rows, Rows> to_rows(FleetRoutes const &routes) {
     std::pair<Rows, Rows> found;
     for (auto const &route : routes) {

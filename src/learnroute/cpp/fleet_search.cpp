@@ -8,15 +8,15 @@ namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
 constexpr FleetVisit between_routes{-1, -1};
-constexpr std::size_t neighbours = 10; // of a region that moves make its neighbours along the route
-constexpr std::size_t rare = 20;       // of so many moves, one changes where a route begins or ends
-constexpr std::size_t seldom = 5;      // of so many, one joins parts between long ways otherwise
+constexpr std::size_t neighbours = 10; // number of nearest regions that local moves consider
+constexpr std::size_t rare = 20;       // one move in this many changes the beginning or end of a route
+constexpr std::size_t seldom = 5;      // one move in this many recombines parts between long edges
 constexpr std::size_t short_segment = 3;
 constexpr std::size_t longest_segment = 50;
 constexpr std::int64_t period = 100; // iterations after which the penalty of travel beyond limits changes ...
 constexpr auto step = 1.2;           // ... by this factor, ...
-constexpr auto least = 0.1;          // ... from this share of the first one ...
-constexpr auto range = 1e6;          // ... up to so many times that
+constexpr auto least = 0.1;          // ... from this share of the first penalty ...
+constexpr auto range = 1e6;          // ... up to this multiple of it
 } // namespace
 
 FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
@@ -26,7 +26,7 @@ FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView
     for (std::size_t row = 0; row < near.rows(); ++row)
         for (auto const region : near[row])
             near_.push_back(static_cast<Index>(region));
-    // first, the longest way counts as much beyond limits as the error of the first model, and travel as usual
+    // at first, the longest edge costs as much beyond limits as the error of the first model, plus its travel cost
     auto const longest = std::ranges::max(visits().from);
     penalty_ = visits().rate + (longest > 0.0 ? visits().total / longest : 0.0);
     least_penalty_ = least * penalty_;
@@ -58,13 +58,13 @@ void FleetSearch::insert(std::span<Index const> regions) {
     keep(complete ? value() : inf);
 }
 
-/// The value of the routes tried, with models that serve as is best.
+/// Return the value of the trial routes with the best service.
 double FleetSearch::value() {
     auto const enough = static_cast<Index>(fleet_.visit_count()) >= visits().at_least;
     return enough ? fleet_.paid() + fleet_.serve().second : inf;
 }
 
-/// Go on from the routes tried.
+/// Accept the trial routes.
 void FleetSearch::keep(double value) {
     current_.routes = trial_;
     current_.service = fleet_.serve().first;
@@ -94,7 +94,7 @@ void FleetSearch::locate() {
     }
 }
 
-/// Let a random visit train another model; return whether there is one.
+/// Let a random visit train another model. Return whether there is one.
 bool FleetSearch::relabel() {
     auto &route = trial_[0];
     auto const models = fleet_.problem().models;
@@ -108,7 +108,7 @@ bool FleetSearch::relabel() {
     return true;
 }
 
-/// Make a random move of near visits; return whether there was one.
+/// Apply a random move to nearby visits. Return whether there was one.
 bool FleetSearch::rearrange() {
     trial_ = current_.routes;
     if (fleet_.problem().vehicles == 1 && fleet_.problem().models > 1 && dice_.below(3) == 0)
@@ -118,7 +118,7 @@ bool FleetSearch::rearrange() {
     if (dice_.below(seldom) == 0)
         return recombine();
     auto const here = movable_[dice_.below(movable_.size())];
-    auto const choice = dice_.coin() ? std::min(listed_, neighbours) : listed_; // further ones lead to other clusters
+    auto const choice = dice_.coin() ? std::min(listed_, neighbours) : listed_; // farther ones lead to other clusters
     auto const region = trial_[here.vehicle][here.at].region;
     auto const there = places_[near_[region * listed_ + dice_.below(choice)]];
     if (dice_.below(rare) == 0)
@@ -128,10 +128,10 @@ bool FleetSearch::rearrange() {
     return here.vehicle == there.vehicle ? rearrange_within(here, there) : rearrange_between(here, there);
 }
 
-/// Cut the routes, one behind the other, where ways are long, and join the parts otherwise; routes may be joined and
-/// split so. Return whether that changes anything.
+/// Concatenate the routes, cut them at long edges and join the parts differently, which may merge and split routes.
+/// Return whether that changes the routes.
 bool FleetSearch::recombine() {
-    std::vector<Index> vehicles; // of those that stay at home one behind the other, only the first
+    std::vector<Index> vehicles; // only the first of consecutive unused vehicles
     joined_.clear();
     auto longest = 0.0;
     for (Index vehicle = 0; vehicle < static_cast<Index>(trial_.size()); ++vehicle) {
@@ -148,7 +148,7 @@ bool FleetSearch::recombine() {
     auto const before = joined_;
     Index const begin = visits().first >= 0 ? 1 : 0;
     auto const end = static_cast<Index>(joined_.size()) - (visits().last >= 0 ? 1 : 0);
-    lengths_.assign(1, 0.0); // where routes begin and end is cut as often as the longest way
+    lengths_.assign(1, 0.0); // beginnings and ends of routes are cut as often as the longest edge
     for (auto place = begin + 1; place < end; ++place) {
         auto const from = joined_[place - 1].region;
         auto const to = joined_[place].region;
@@ -163,12 +163,12 @@ bool FleetSearch::recombine() {
     std::ranges::sort(cuts);
     auto const place = [&](Index cut) { return joined_.begin() + std::min(cut, end); };
     auto const [from, middle, to] = std::array{place(cuts[0]), place(cuts[1]), place(cuts[2])};
-    auto const turned = dice_.below(4); // the first part, the second part, or both
+    auto const turned = dice_.below(4); // reverse the first part (1), the second part (2), or both (3)
     if (turned & 1)
         std::reverse(from, middle);
     if (turned & 2)
         std::reverse(middle, to);
-    if (turned == 0 || dice_.coin()) // they change places
+    if (turned == 0 || dice_.coin()) // swap the two parts
         std::rotate(from, middle, to);
     if (joined_ == before)
         return false;
@@ -182,7 +182,7 @@ bool FleetSearch::recombine() {
     return true;
 }
 
-/// Let the visits of each vehicle train its model, where there are several vehicles.
+/// Let the visits of each vehicle train its model if there are several vehicles.
 void FleetSearch::set_models() {
     for (std::size_t vehicle = 0; trial_.size() > 1 && vehicle < trial_.size(); ++vehicle)
         for (auto &visit : trial_[vehicle])
@@ -194,7 +194,7 @@ bool FleetSearch::rearrange_within(Place here, Place there) {
     Index const begin = visits().first >= 0 ? 1 : 0;
     auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
     auto const at = [&](Index place) { return route.begin() + place; };
-    if (here.at == there.at) { // turn the beginning or the end, or cut between the two elsewhere
+    if (here.at == there.at) { // reverse the beginning or the end, or rotate the route
         auto const turn = dice_.below(3);
         if (turn == 0)
             std::reverse(at(begin), at(here.at + 1));
@@ -210,7 +210,7 @@ bool FleetSearch::rearrange_within(Place here, Place there) {
         std::reverse(at(one + 1), at(two + 1));
     else if (turned)
         std::reverse(at(one), at(two));
-    else { // Or-opt: a segment goes to the other side of what is between
+    else { // Or-opt: move a segment across the visits in between
         auto const length = 1 + dice_.below(dice_.coin() ? short_segment : longest_segment);
         if (here.at < there.at)
             std::rotate(at(here.at + 1), at(there.at), at(std::min(end, there.at + length)));
@@ -224,13 +224,13 @@ bool FleetSearch::rearrange_between(Place here, Place there) {
     auto &one = trial_[here.vehicle];
     auto &other = trial_[there.vehicle];
     auto const kind = dice_.below(4);
-    if (kind == 0) { // 2-opt*: the tails change places
+    if (kind == 0) { // 2-opt*: swap the tails
         std::vector<FleetVisit> const tail(one.begin() + here.at + 1, one.end());
         one.erase(one.begin() + here.at + 1, one.end());
         one.insert(one.end(), other.begin() + there.at, other.end());
         other.erase(other.begin() + there.at, other.end());
         other.insert(other.end(), tail.begin(), tail.end());
-    } else if (kind == 1) { // 2-opt* where one of the two is turned
+    } else if (kind == 1) { // 2-opt* with one of the two routes reversed
         std::vector<FleetVisit> const head(one.begin(), one.begin() + here.at + 1);
         std::vector<FleetVisit> const front(other.begin(), other.begin() + there.at + 1);
         std::vector<FleetVisit> const tail(one.begin() + here.at + 1, one.end());
@@ -239,7 +239,7 @@ bool FleetSearch::rearrange_between(Place here, Place there) {
         std::vector<FleetVisit> const back(other.begin() + there.at + 1, other.end());
         other.assign(tail.rbegin(), tail.rend());
         other.insert(other.end(), back.begin(), back.end());
-    } else { // a segment goes behind the other visit; in exchange for one of the other route, if it is a swap
+    } else { // move a segment behind the other visit; for a swap, in exchange for a segment of the other route
         auto const length = [&](auto const &route, Index from) {
             auto const wanted = 1 + dice_.below(dice_.coin() ? short_segment : longest_segment);
             return std::min(wanted, static_cast<Index>(route.size()) - from);
@@ -312,9 +312,9 @@ void FleetSearch::add_others(Index seed) {
     }
 }
 
-/// Put absent regions in, those that are not required where that pays; a share of these is decided the other way.
+/// Insert absent regions, optional ones only if they pay. A share `contrary` of these decisions is reversed.
 ///
-/// Returns whether all that are required found a place.
+/// Returns whether all required regions could be inserted.
 bool FleetSearch::recreate(double contrary) {
     for (auto left = absent_.size(); left > 1; --left)
         std::swap(absent_[left - 1], absent_[dice_.below(left)]);
@@ -357,7 +357,7 @@ void FleetSearch::look(double temperature) {
         keep(found);
 }
 
-/// Raise the penalty where few of the last routes kept all limits, else lower it.
+/// Raise the penalty if few of the recent routes kept all limits, otherwise lower it.
 void FleetSearch::adapt_penalty() {
     within_ += current_.excess == 0.0 ? 1 : 0;
     if (++looks_ % period != 0)

@@ -9,31 +9,33 @@
 #include <vector>
 
 namespace learnroute {
-/// Paths that greedy edges (Bentley 1992) join: the two nearest ends of paths, again and again, until one is left.
+/// Paths of the greedy edge heuristic (Bentley 1992), which repeatedly joins the two nearest ends of paths until a
+/// single path remains.
 class GreedyPaths {
     std::vector<std::array<Index, 2>> links_; ///< neighbours, or -1
-    std::vector<Index> other_end_;            ///< of the path that an end belongs to
+    std::vector<Index> other_end_;            ///< the other end of the path, by end
 
     [[nodiscard]] bool is_end(Index v) const { return links_[v][1] < 0; }
     void link(Index from, Index to);
 
 public:
-    /// Each of so many regions is a path of its own.
+    /// Start with one path per region.
     explicit GreedyPaths(std::size_t size);
 
-    /// Join paths along these edges, in their order, where both ends are free; return how many were joined.
+    /// Join paths along these edges, in their order, if they join the ends of two paths. Return the number of joins.
     std::size_t join(std::span<std::int64_t const> one, std::span<std::int64_t const> two);
 
     /// The ends of all paths.
     [[nodiscard]] std::vector<Index> ends() const;
 
-    /// The regions along the path that the first end belongs to.
+    /// The regions along the path that has the first end.
     [[nodiscard]] std::vector<Index> path() const;
 };
 
-/// For each of these regions the `count` nearest others of them, as places in their list, row by row.
+/// Return, for each of these regions, the `count` nearest others among them, as indices into `regions`, one row per
+/// region.
 ///
-/// The first one comes first among those that are equally near.
+/// Ties are broken by the smallest index.
 std::vector<std::int64_t> nearest_among(MatrixView<double> travel, std::span<std::int64_t const> regions,
                                         std::size_t count);
 } // namespace learnroute

@@ -8,14 +8,14 @@
 namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
-constexpr std::size_t block = 4;     // regions whose minima are in registers at the same time
-constexpr std::size_t low_bits = 10; // of sets, whose counts are kept apart from those of the others
+constexpr std::size_t block = 4;     // number of regions whose minima are in registers at the same time
+constexpr std::size_t low_bits = 10; // number of low bits of a set, which have a separate table of counts
 
 template <typename T> std::vector<T> copy_of(std::span<T const> values) {
     return {values.begin(), values.end()};
 }
 
-/// Of each set of regions, the product of their factors; empty where there are none.
+/// Return the product of factors of each set of regions; empty if there are no factors.
 std::vector<double> products_of(std::span<double const> factors) {
     if (factors.empty())
         return {};
@@ -44,7 +44,7 @@ HeldKarp::HeldKarp(OrderCosts const &costs)
         low_[set] = low_[set - 1] + static_cast<std::size_t>(std::popcount(set - 1));
     for (std::size_t set = 0; set < high_.size(); ++set) {
         high_[set].regions = static_cast<std::size_t>(std::popcount(set));
-        if (set > 0) // below are all sets of low bits, with the high bits before
+        if (set > 0) // below are all sets with the previous high bits
             high_[set].below = high_[set - 1].below + high_[set - 1].regions * low_.size() + low_.back() + low_bits;
     }
 }
@@ -63,9 +63,9 @@ double HeldKarp::fill(std::size_t sets) {
 }
 
 void HeldKarp::prolong(std::size_t set) {
-    std::array<double const *, 64> ways;        // to each region of the set
-    std::array<std::size_t, 64 + block> others; // regions that are not in it, filled up with the first one
-    std::array<double, 64 + block> best;        // of each of those, the least cost of going on from there
+    std::array<double const *, 64> ways;        // travel to each region of the set
+    std::array<std::size_t, 64 + block> others; // regions that are not in the set, padded with the first one
+    std::array<double, 64 + block> best;        // for each of those, the lowest cost from there to the end
     std::size_t following = 0;
     std::size_t many = 0;
     for (auto left = set; left != 0; left &= left - 1)
@@ -89,7 +89,8 @@ void HeldKarp::prolong(std::size_t set) {
         auto const here = others[k];
         if (set != 0 && !noise_.empty())
             best[k] += noise_products_[set] * noise_[here];
-        auto const place = first(set | std::size_t{1} << here) + here - k; // here - k regions of the set are before it
+        auto const place =
+            first(set | std::size_t{1} << here) + here - k; // the set has here - k regions with smaller numbers
         values_[place] = open[here] != 0 ? best[k] + weight * scores_[here] : inf;
     }
 }

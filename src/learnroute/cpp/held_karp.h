@@ -9,48 +9,48 @@
 #include <vector>
 
 namespace learnroute {
-/// What an order costs: travel, and of each region its score times what a score counts at its place.
+/// The cost of an order: travel, plus the score of each region times the weight of its position.
 struct OrderCosts {
     MatrixView<double> travel;
     std::span<double const> scores;
-    std::span<double const> weights; // what a score counts, by position
-    std::span<double const> factors; // where given, it counts the product of these of the regions that follow
-    std::span<double const> noise;   // where given, added to the score: it counts by factors of its own
+    std::span<double const> weights; // weight of a score, by position
+    std::span<double const> factors; // if given, the weight is the product of the factors of the regions that follow
+    std::span<double const> noise;   // if given, added to the score, but weighted by `noise_factors`
     std::span<double const> noise_factors;
-    std::span<double const> last_costs; // what ending at each region costs, its score included
-    MatrixView<bool> positions;         // which positions (rows) are open to which regions
+    std::span<double const> last_costs; // cost of ending at each region, including its score
+    MatrixView<bool> positions;         // whether a region (column) is allowed at a position (row)
 };
 
 /// Held–Karp: dynamic programming over sets of regions (Held and Karp 1962, Bellman 1962), with weighted scores.
 ///
-/// A set, a number with a bit for each region, is visited to the end of an order. Built from the end, because what a
-/// score counts is decided by the regions that follow. 2^(T-1)·T values are kept.
+/// A set is a number with one bit per region. Its regions are the last ones of an order: orders are built from the end,
+/// because the weight of a score depends on the regions that follow. 2^(T-1)·T values are stored.
 class HeldKarp {
     std::size_t size_;
-    std::vector<double> travel_to_; // one row for each region gone to
+    std::vector<double> travel_to_; // one row per destination
     std::vector<double> scores_;
-    std::vector<double> weights_;  // by how many regions follow
-    std::vector<double> products_; // by the set of regions that follow, where there are factors
+    std::vector<double> weights_;  // by the number of regions that follow
+    std::vector<double> products_; // by the set of regions that follow, if there are factors
     std::vector<double> noise_;
     std::vector<double> noise_products_;
     std::vector<double> last_costs_;
-    std::vector<std::uint8_t> open_; // one row for each number of regions that follow
+    std::vector<std::uint8_t> open_; // one row per number of regions that follow
 
-    /// Of the high bits of a set: how many regions they are, and how many are in all sets below, low bits aside.
+    /// For the high bits of a set: their number of regions, and the number of values of all sets with lower high bits.
     struct HighBits {
         std::size_t regions;
         std::size_t below;
     };
 
     std::vector<HighBits> high_;
-    std::vector<std::size_t> low_;     // of the low bits of a set: how many regions are in all sets below
-    std::unique_ptr<double[]> values_; // of each set: the least cost from each of its regions to the end
-    std::size_t done_ = 0;             // sets that were prolonged
+    std::vector<std::size_t> low_;     // for the low bits of a set: the total number of regions in all lower sets
+    std::unique_ptr<double[]> values_; // for each set, the lowest cost from each of its regions to the end
+    std::size_t done_ = 0;             // number of extended sets
 
-    /// Where the values of a set begin.
+    /// Index of the first value of a set.
     [[nodiscard]] std::size_t first(std::size_t set) const;
 
-    /// Put each region that is not in a set before it; sets that it is made of have lesser numbers.
+    /// Extend a set by each region that is not in it. Subsets have smaller numbers, so their values are known.
     void prolong(std::size_t set);
 
 public:
@@ -59,16 +59,17 @@ public:
     /// The set of all regions.
     [[nodiscard]] std::size_t all() const { return (std::size_t{1} << size_) - 1; }
 
-    /// Put one region before each of the next so many sets; returns the share of all that is done.
+    /// Extend the next `sets` sets by one region. Return the share of all sets that is done.
     double fill(std::size_t sets);
 
-    /// The set of `at_least` to `at_most` regions, those required among them, whose best order costs least.
+    /// Return the set of `at_least` to `at_most` regions with the cheapest order, among sets that contain all required
+    /// regions.
     ///
-    /// An order costs `total` times the product of its factors besides. Nothing (0) where no set has an order.
+    /// The cost of an order includes `total` times the product of its factors. Returns 0 if no set has an order.
     [[nodiscard]] std::size_t best_set(std::span<double const> begin, std::size_t required, int at_least, int at_most,
                                        double total) const;
 
-    /// Trace the best order of a set, of the smallest index where orders tie; `begin` has the cost of beginning at each
+    /// Trace the best order of a set; ties are broken by the smallest index. `begin` has the cost of beginning at each
     /// region.
     [[nodiscard]] std::vector<Index> order(std::span<double const> begin, std::size_t set) const;
 

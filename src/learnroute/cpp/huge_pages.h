@@ -7,9 +7,9 @@
 #endif
 
 namespace learnroute {
-/// An allocator that asks the system for huge pages where an array is large, as NumPy does.
+/// An allocator that requests huge pages for large arrays, as NumPy does.
 ///
-/// Random access to a matrix of many pages otherwise waits for their addresses to be translated.
+/// Otherwise random access to a matrix of many pages is slowed down by address translation.
 template <typename T> struct HugePages {
     using value_type = T;
 
@@ -25,7 +25,7 @@ template <typename T> struct HugePages {
         auto *const memory = ::operator new(count * sizeof(T), alignment(count));
 #ifdef MADV_HUGEPAGE
         if (count * sizeof(T) >= 2 * page)
-            madvise(memory, count * sizeof(T), MADV_HUGEPAGE); // a hint: nothing depends on its success
+            madvise(memory, count * sizeof(T), MADV_HUGEPAGE); // only a hint, so the result is ignored
 #endif
         return static_cast<T *>(memory);
     }

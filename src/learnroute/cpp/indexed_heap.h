@@ -7,9 +7,9 @@
 #include <vector>
 
 namespace learnroute {
-/// A binary heap of the items 0 … n - 1, least key first, in which an item stands at most once and its key may change.
+/// A binary min-heap of the items 0 … n - 1. Each item occurs at most once, and its key may change.
 ///
-/// std::priority_queue cannot move items; with entries left behind instead, ties would be broken in another order.
+/// std::priority_queue cannot change keys; leaving outdated entries in it would break ties in a different order.
 template <typename Key> class IndexedHeap {
 public:
     struct Entry {
@@ -21,9 +21,9 @@ private:
     static constexpr Index outside = -1;
 
     std::vector<Entry> heap_;
-    std::vector<Index> position_; // where in the heap an item stands, or `outside`
+    std::vector<Index> position_; // of each item in the heap, or `outside`
 
-    /// Put an entry at place i or above it.
+    /// Place an entry at index i or above it.
     void rise(std::size_t i, Entry entry) {
         std::span const heap{heap_};
         std::span const position{position_};
@@ -39,7 +39,7 @@ private:
         position[entry.item] = static_cast<Index>(i);
     }
 
-    /// Put an entry at place i or below it.
+    /// Place an entry at index i or below it.
     void sink(std::size_t i, Entry entry) {
         std::span const heap{heap_};
         std::span const position{position_};
@@ -61,7 +61,7 @@ public:
 
     [[nodiscard]] bool empty() const { return heap_.empty(); }
 
-    /// Put an item into the heap, or change its key.
+    /// Insert an item, or change its key.
     void set(Index item, Key key) {
         auto const known = position_[item];
         if (known == outside) {
@@ -73,7 +73,7 @@ public:
             sink(known, {key, item});
     }
 
-    /// Take out the entry of least key; there must be one.
+    /// Remove and return the entry with the smallest key. The heap must not be empty.
     Entry pop() {
         auto const least = heap_.front();
         auto const last = heap_.back();

@@ -7,10 +7,10 @@
 
 namespace learnroute {
 namespace {
-constexpr double rounding = 1e-15; // what is smaller than this share of a sum may be rounding
+constexpr double rounding = 1e-15; // gains below this share of a sum may be due to rounding
 } // namespace
 
-/// The search for one move, compiled for each kind of costs, with scores and without.
+/// The search for one move, compiled for each kind of costs, with and without scores.
 template <typename Cost, bool scored> class MoveSearch {
     KOpt const &k_opt_;
     Cost const &cost_;
@@ -24,10 +24,10 @@ template <typename Cost, bool scored> class MoveSearch {
     Index const size_;
     Index const ends_; // vertices from this one on are `start` and `end`
     double const least_;
-    int const depth_; // edges that a move may remove
+    int const depth_; // maximum number of edges that a move may remove
 
     Index t1_ = 0;
-    double spare_ = 0.0; // what scores may bring in, at most
+    double spare_ = 0.0; // maximum gain in scores
     double gain_ = 0.0;  // of the move that was found
 
 public:
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    /// Look for a move that removes the edge to t2 first, whose cost is `gain`; its left end is at `cut`.
+    /// Search for a move that first removes the edge t1-t2, whose cost is `gain` and whose left end is at `cut`.
     bool find_at(Index t2, double gain, Index cut, bool from_right) {
         if (is_fixed(t1_, t2))
             return false;
@@ -66,22 +66,23 @@ private:
         return extend<1>(gain, cut, code) || extend_to_ends(gain, cut, code, tail);
     }
 
-    /// Remove one more edge than k, the second vertex of the last one being joined to a candidate.
+    /// Join the second vertex of the last of k removed edges to a candidate, and remove another edge there.
     ///
-    /// What was removed costs so much more than what was added; `latest` is the last position at which an edge was
-    /// removed, and `code` that of the edges (see `Reconnection`).
+    /// `gain` is the cost of the removed edges minus the cost of the added ones, `latest` the last position at which an
+    /// edge was removed, and `code` the code of the removed edges (see `Reconnection`).
     template <int k> bool extend(double gain, Index latest, std::size_t code) {
         auto const a = move_.removed[k - 1].two;
         for (auto const &[added, b] : candidates_[a].first(k_opt_.breadth_[k - 1])) {
             if (!is_worth(gain - added))
-                return false; // candidates are sorted: no nearer one is left
+                return false; // candidates are sorted, so all others are farther away
             if (remove_at<k>(a, b, gain - added, latest, code))
                 return true;
         }
         return false;
     }
 
-    /// Join t2 to `end` or `start`, as the order may end or begin anywhere; in the tail, to regions of small score.
+    /// Join t2 to `end` or `start`, because the order may end or begin anywhere; in the tail, to regions with a small
+    /// score.
     bool extend_to_ends(double gain, Index latest, std::size_t code, bool tail) {
         auto const a = move_.removed[0].two;
         auto const extend_to = [&](Index b) {
@@ -96,7 +97,7 @@ private:
         return std::ranges::any_of(candidates_[layout_.vertices() - 1], extend_to, &Candidate::vertex);
     }
 
-    /// Remove an edge at either side of b, to which a was joined.
+    /// Remove an edge at either side of b, to which a has been joined.
     template <int k> bool remove_at(Index a, Index b, double gain, Index latest, std::size_t code) {
         auto const p = position_[b];
         if (b == a || p < 0)
@@ -114,12 +115,12 @@ private:
                 remove<k>({b, before, cut}, true, left, std::max(latest, cut), code));
     }
 
-    /// Whether a move may gain whose last edge leads to c: to remove no more edges hardly ever does.
+    /// Whether to continue to c: a move at full depth must be able to gain when it is closed there, which is rare.
     template <int k> [[nodiscard]] bool leads_on(Index c, double gain, Index latest) const {
         return k + 1 < depth_ || may_gain(gain - cost_(t1_, c), latest);
     }
 
-    /// Remove an edge, and close the tour or go on.
+    /// Remove an edge, and close the tour or extend the move.
     template <int k> bool remove(Move::Edge const &edge, bool from_right, double gain, Index latest, std::size_t code) {
         if (is_fixed(edge.one, edge.two))
             return false;
@@ -139,7 +140,7 @@ private:
         return false;
     }
 
-    /// Whether joining the second vertex of the last of k edges to t1 gives one tour, and that gains.
+    /// Whether joining the second vertex of the last of k edges to t1 yields a single tour with a gain.
     template <int k> bool close(double gain, std::size_t code) {
         auto const c = move_.removed[k - 1].two;
         if (k_opt_.only_listed_ && candidates_[c][0].vertex != t1_ && candidates_[c][1].vertex != t1_)
@@ -161,14 +162,14 @@ private:
         return gain > least_ + rounding * removed;
     }
 
-    /// Whether scores may make up for what is left of a gain.
+    /// Whether a partial gain, plus the maximum gain in scores, is large enough to continue.
     [[nodiscard]] bool is_worth(double gain) const {
         if constexpr (scored)
             gain += spare_;
         return !(gain <= least_);
     }
 
-    /// Whether closing the tour may gain, with what scores can bring in, at most, if nothing behind `latest` moves.
+    /// Whether closing the tour may gain, including the maximum gain in scores if nothing behind `latest` changes.
     [[nodiscard]] bool may_gain(double closed, [[maybe_unused]] Index latest) const {
         if constexpr (scored)
             closed += terms_->potential(size_, latest);

@@ -8,10 +8,10 @@
 namespace learnroute {
 namespace {
 auto constexpr infinity = std::numeric_limits<double>::infinity();
-auto constexpr leaf_size = 8;   // places up to which a node is not halved
-auto constexpr stack_size = 64; // more than two nodes for each level of any tree
+auto constexpr leaf_size = 8;   // maximum number of places of a leaf
+auto constexpr stack_size = 64; // more than two nodes per level of any tree
 
-/// The component of a place, by the path to its root, which is halved on the way.
+/// Return the root of a place's component, with path halving.
 Index root_of(std::vector<Index> &parent, Index i) {
     while (parent[i] != i) {
         parent[i] = parent[parent[i]];
@@ -20,7 +20,7 @@ Index root_of(std::vector<Index> &parent, Index i) {
     return i;
 }
 
-/// An edge out of a component, and its squared length; shorter ones come first, then those with smaller numbers.
+/// An edge that leaves a component, and its squared length. Edges are ordered by length, then by numbers.
 struct Outward {
     double square = infinity;
     Index from = -1, to = -1;
@@ -67,9 +67,9 @@ void KdTree::enclose(Node &node) const {
         }
 }
 
-/// Move items so that none before `wanted` is higher than it, and none behind is lower (Hoare's quickselect).
+/// Partition the items around position `wanted` by their coordinate on an axis (Hoare's quickselect).
 ///
-/// Not std::nth_element, because every platform is to have the same tree.
+/// std::nth_element would not give the same tree on every platform.
 void KdTree::select(std::size_t axis, Index first, Index last, Index wanted) {
     auto const at = [&](Index k) { return places_[items_[k]][axis]; };
     while (first < last) {
@@ -139,7 +139,7 @@ std::vector<Index> KdTree::nearest(std::size_t count) const {
     std::vector<Found> best(count);
     if (count == 0)
         return lists;
-    for (auto const i : items_) // in this order, what is needed is in the cache
+    for (auto const i : items_) // in this order, the required data are in the cache
     {
         std::ranges::fill(best, Found{infinity, -1});
         auto const skip = [&](std::size_t node) { return squared_distance_to_box(node, i) > best.back().first; };
@@ -196,9 +196,9 @@ std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const {
     std::vector<std::pair<Index, Index>> edges;
     std::vector<Index> component(size);
     std::iota(component.begin(), component.end(), 0);
-    std::vector<Index> shared(nodes_.size()); // the component that a whole node is in, or -1
+    std::vector<Index> shared(nodes_.size()); // the component that contains all places of a node, or -1
     std::vector<Outward> shortest(size);      // by component
-    std::vector<double> reach(size, 0.0);     // no place outside the component is nearer: what earlier rounds found
+    std::vector<double> reach(size, 0.0);     // lower bound on the squared distance to places outside the component
     while (static_cast<Index>(edges.size()) + 1 < size) {
         for (Index i = 0; i < size; ++i)
             component[i] = root_of(component, i);
@@ -218,7 +218,7 @@ std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const {
             auto &best = shortest[own];
             if (reach[i] > best.square)
                 continue;
-            auto nearest = infinity; // to a place outside, as far as this search gets to know
+            auto nearest = infinity; // lower bound on the squared distance to a place outside, from this search
             auto const skip = [&](std::size_t node) {
                 if (shared[node] == own)
                     return true;

@@ -10,13 +10,13 @@
 namespace learnroute {
 /// A k-d tree of places in three dimensions (Bentley 1975): nearest neighbours and spanning trees without a matrix.
 ///
-/// It halves the places again and again along the longest side of the box around them. The halves of node k are the
-/// nodes 2k + 1 and 2k + 2. Searches skip every box that is farther away than what they have found.
+/// The places are halved recursively along the longest side of their bounding box. The halves of node k are the nodes
+/// 2k + 1 and 2k + 2. Searches skip every box that is farther away than the places found so far.
 class KdTree {
 public:
     using Place = std::array<double, 3>;
 
-    /// A range of the items, and the box around their places.
+    /// A range of the items and the bounding box of their places.
     struct Node {
         Index first = 0, end = 0;
         Place low, high;
@@ -24,7 +24,7 @@ public:
 
 private:
     std::vector<Place> places_;
-    std::vector<Index> items_; ///< the places, those of a node side by side
+    std::vector<Index> items_; ///< the places; those of a node are contiguous
     std::vector<Node> nodes_;
 
     void enclose(Node &node) const;
@@ -33,7 +33,7 @@ private:
     [[nodiscard]] double squared_distance(Index i, Index j) const;
     [[nodiscard]] double squared_distance_to_box(std::size_t node, Index i) const;
 
-    /// Look at places by and by, nearer halves first; but not at those in nodes for which `skip` is true.
+    /// Call `look` for the places, nearer halves first, except in nodes for which `skip` is true.
     template <typename Skip, typename Look> void search(Index from, Skip const &skip, Look const &look) const;
 
 public:
@@ -41,15 +41,17 @@ public:
 
     [[nodiscard]] std::vector<Index> const &items() const { return items_; }
 
-    /// For each place its `count` nearest others, row by row, nearest first; ties by number. There must be that many.
+    /// Return the `count` nearest others of each place, one row per place, nearest first. Ties are broken by number.
+    /// There must be that many others.
     [[nodiscard]] std::vector<Index> nearest(std::size_t count) const;
 
-    /// The two nearest places in each quadrant of the first two axes around a place, as far as there are any.
+    /// Return the two nearest places, if any, in each quadrant of the first two axes around a place.
     [[nodiscard]] std::vector<Index> quadrant_neighbours(Index i) const;
 
-    /// The edges of a minimum spanning tree by Borůvka's rule: every component takes its shortest edge outwards.
+    /// Return the edges of a minimum spanning tree by Borůvka's algorithm: in each round, every component adds its
+    /// shortest outgoing edge.
     ///
-    /// Ties are broken by number, so that all edges differ and no round closes a cycle.
+    /// Ties are broken by number, so that edges are strictly ordered and no round closes a cycle.
     [[nodiscard]] std::vector<std::pair<Index, Index>> spanning_edges() const;
 };
 } // namespace learnroute

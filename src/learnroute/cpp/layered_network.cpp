@@ -58,7 +58,7 @@ std::vector<double> LayeredNetwork::q_route_costs(std::span<double const> multip
         for (std::size_t i = 0; i < size_; ++i) {
             auto const *ways = &arc_costs_[i * size_];
             auto const *free = &free_[arc(position, i, 0)];
-            std::array<double, 4> best{inf, inf, inf, inf}; // side by side, because one minimum waits for the next
+            std::array<double, 4> best{inf, inf, inf, inf}; // four independent minima, to shorten the dependency chain
             for (std::size_t j = 0; j < size_; ++j) {
                 auto const cost = onward[j] + ways[j];
                 best[j % 4] = std::min(best[j % 4], free[j] != 0 ? cost : inf);
@@ -84,7 +84,7 @@ void LayeredNetwork::fix_by_q_routes(std::span<double const> multipliers, double
         }
 }
 
-/// Trace the cheapest q-route back through the costs of forward ones.
+/// Trace the cheapest q-route back through the costs of forward q-routes.
 void LayeredNetwork::cheapest_q_route(std::span<double const> costs, std::vector<Index> &route) const {
     auto const last = costs.last(size_);
     route[size_ - 1] = static_cast<Index>(std::ranges::min_element(last) - last.begin());

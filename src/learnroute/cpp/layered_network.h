@@ -9,30 +9,31 @@
 #include <vector>
 
 namespace learnroute {
-/// Which end of the positions routes start from.
+/// The direction in which routes are built: from the first position or from the last.
 enum class Direction { forward, backward };
 
 [[nodiscard]] inline Direction opposite(Direction direction) {
     return direction == Direction::forward ? Direction::backward : Direction::forward;
 }
 
-/// The layered network that routes run through: one layer for each position, one node in it for each region.
+/// The layered network of routes: one layer per position, with one node per region.
 ///
-/// Also known as the time-expanded network of the time-dependent TSP (Picard and Queyranne 1978). A route takes a node
-/// of each layer and the arcs between them. Each visit of a region is refunded its multiplier (Lagrangian relaxation),
-/// wherever multipliers are given. A *q-route* (Christofides, Mingozzi and Toth 1981) may return to any region.
+/// Also known as the time-expanded network of the time-dependent TSP (Picard and Queyranne 1978). A route consists of
+/// one node per layer and the arcs between them. If multipliers are given, the multiplier of a region is subtracted
+/// from the cost of each visit (Lagrangian relaxation). A *q-route* (Christofides, Mingozzi and Toth 1981) may return
+/// to any region.
 class LayeredNetwork {
     std::size_t size_;
     std::vector<double> arc_costs_;  // region, region
     std::vector<double> node_costs_; // position, region
-    std::vector<std::uint8_t> free_; // position, region, region at the next position: 0 where an arc is fixed to 0
+    std::vector<std::uint8_t> free_; // position, region, region at the next position; 0 if an arc is fixed to 0
 
     void cheapest_q_route(std::span<double const> costs, std::vector<Index> &route) const;
 
 public:
     LayeredNetwork(MatrixView<double> arc_costs, MatrixView<double> node_costs, std::span<bool const> free);
 
-    /// The number of regions, and of positions.
+    /// Number of regions, which is also the number of positions.
     [[nodiscard]] std::size_t size() const { return size_; }
 
     [[nodiscard]] std::vector<double> const &arc_costs() const { return arc_costs_; }
@@ -48,24 +49,25 @@ public:
         return (position * size_ + i) * size_ + j;
     }
 
-    /// How many arcs there are, those that are fixed to 0 included.
+    /// Number of arcs, including those fixed to 0.
     [[nodiscard]] std::size_t arcs() const { return free_.size(); }
     [[nodiscard]] bool is_free(std::size_t arc) const { return free_[arc] != 0; }
 
     /// The share of arcs that are not fixed to 0.
     [[nodiscard]] double free_share() const;
 
-    /// Fix the arcs to 0 that are not used.
+    /// Fix unused arcs to 0.
     void keep(std::span<std::uint8_t const> used);
 
-    /// For each position and region, the cost of the cheapest q-route that leads there from one end, its node included.
+    /// Return, for each position and region, the cost of the cheapest q-route from one end to this node, including the
+    /// node.
     [[nodiscard]] std::vector<double> q_route_costs(std::span<double const> multipliers, Direction direction) const;
 
-    /// Fix the arcs to 0 that no q-route cheaper than `limit` takes.
+    /// Fix arcs to 0 that no q-route cheaper than `limit` uses.
     void fix_by_q_routes(std::span<double const> multipliers, double limit);
 
-    /// Raise the bound of q-routes by subgradient steps: a multiplier rises where a region is left out, and falls where
-    /// it is visited twice.
+    /// Raise the q-route bound by subgradient steps: the multiplier of a region increases if it is left out, and
+    /// decreases if it is visited twice.
     void ascend(SubgradientAscent &ascent, int steps) const;
 };
 } // namespace learnroute

@@ -3,25 +3,26 @@
 #include "matrix_view.h"
 
 namespace learnroute {
-/// The vertices that an order of regions is made of, as a cycle with symmetric costs.
+/// The vertices that represent an order of regions as a cycle with symmetric costs.
 ///
-/// Unless orders are cycles themselves, two vertices stand between the last region and the first: `end` and `start`.
-/// Where travel differs by direction, a region is two vertices, one to enter by (its own number) and one to leave by
-/// (its number plus that of all regions): Jonker and Volgenant (1983). These pairs are joined by fixed edges.
+/// Unless orders are cycles themselves, two vertices separate the last region from the first: `end` and `start`. If
+/// travel is asymmetric, a region has an entry vertex (its own number) and an exit vertex (its number plus the number
+/// of regions), joined by a fixed edge (Jonker and Volgenant 1983).
 struct Layout {
     Index regions = 0;
     bool directed = false;
     bool has_ends = false;
 
-    /// Vertices per region.
+    /// Number of vertices per region.
     [[nodiscard]] Index each() const { return directed ? 2 : 1; }
-    /// Vertices before the first region, where the tour is written from `start` to `end`.
+    /// Number of vertices before the first region if the tour is written from `start` to `end`.
     [[nodiscard]] Index before() const { return has_ends ? 1 : 0; }
     [[nodiscard]] Index vertices() const { return each() * regions + (has_ends ? 2 : 0); }
     [[nodiscard]] Index start() const { return each() * regions; }
     [[nodiscard]] Index end() const { return each() * regions + 1; }
 
-    /// Whether no move may remove the edge between two vertices: that of `end` and `start`, or those within regions.
+    /// Whether the edge between two vertices is fixed, so that no move may remove it: the edge between `end` and
+    /// `start`, or an edge within a region.
     [[nodiscard]] bool fixed(Index a, Index b) const {
         if (a >= start() || b >= start())
             return a >= start() && b >= start();

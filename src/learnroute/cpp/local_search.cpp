@@ -5,7 +5,7 @@
 
 namespace learnroute {
 namespace {
-constexpr int most_moves = 1000; // at one look at a vertex; it is queued again after each, so nothing is lost
+constexpr int most_moves = 1000; // per search of a vertex; each move queues the vertex again, so no move is missed
 } // namespace
 
 LocalSearch::LocalSearch(std::shared_ptr<Costs const> const &costs, ScoreTerms const *terms, KOptLimits limits,

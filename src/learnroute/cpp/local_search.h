@@ -10,16 +10,16 @@
 #include <span>
 
 namespace learnroute {
-/// A tour under iterated local search: descent by k-opt moves, perturbations, acceptance.
+/// Iterated local search on a tour: descent by k-opt moves, perturbation and acceptance.
 ///
-/// Vertices whose edges changed are queued for another look. Where scores count, the tour is anchored: the positions of
-/// its array are those of the order. Copies share what is only read: costs and candidate lists.
+/// Vertices whose edges have changed are queued to be searched again. If scores count, the tour is anchored: positions
+/// in its array are positions in the order. Copies share read-only data (costs and candidate lists).
 class LocalSearch {
     KOpt k_opt_;
     DoubleBridge double_bridge_;
-    std::size_t journal_; // numbers that the undo journal may hold
+    std::size_t journal_; // maximum size of the undo journal
     Tour tour_;
-    std::shared_ptr<ScoreTerms> terms_; // no other search's; none where travel alone counts
+    std::shared_ptr<ScoreTerms> terms_; // not shared with other searches; null if only travel counts
     DontLookQueue queue_;
     Move move_;
 
@@ -35,30 +35,31 @@ public:
     [[nodiscard]] std::shared_ptr<ScoreTerms> const &terms() const { return terms_; }
     [[nodiscard]] std::size_t queued() const { return queue_.size(); }
 
-    /// Start from a cycle of vertices; with scores, from the first position on. No vertex is queued.
+    /// Start from a cycle of vertices. If scores count, the order begins at the first position. No vertex is queued.
     void set_tour(std::span<std::int64_t const> order);
-    /// Add running sums up afresh.
+    /// Recompute the running sums.
     void update_terms();
-    /// See travel alone from now on: moves may turn any segment.
+    /// Ignore scores from now on, so that moves may reverse any segment.
     void drop_scores() { terms_.reset(); }
 
     void queue_all();
     void clear_queue() { queue_.clear(); }
-    /// Make moves until no queued vertex has one, or so many of them were looked at; return the gain.
+    /// Apply moves until no queued vertex has an improving one, or until `looks` vertices were searched. Return the
+    /// gain.
     ///
-    /// If not `undoable`, the journal is not kept.
+    /// Unless `undoable`, the journal is not kept, so that the moves cannot be undone.
     double descend(std::int64_t looks, bool undoable = false);
-    /// Make the first move found that removes an edge of a vertex; return its gain, 0 if there is none.
+    /// Apply the first improving move that removes an edge of a vertex. Return its gain, or 0 if there is none.
     double improve(Index vertex);
-    /// Make a double bridge (see `DoubleBridge`); return what it costs, infinity if it is not made.
+    /// Apply a double bridge (see `DoubleBridge`). Return its cost, or infinity if it is not applied.
     double perturb_at(Index vertex, std::int64_t bits, std::span<std::int64_t const> chosen);
-    /// Undo all changes since they were last kept for good.
+    /// Undo all changes that have not been made permanent.
     void undo();
     void keep_changes() { tour_.forget_changes(); }
-    /// Perturb and descend, once per row of random numbers; what is worse than accepted is undone.
+    /// Perturb and descend, once per row of random numbers. Undo the result unless it is accepted.
     ///
-    /// A row of `draws` says where, how the walks go, and how much worse an accepted tour may be; a row of `chosen` at
-    /// which vertices to cut, unless these are negative.
+    /// A row of `draws` determines the vertex, the random walks, and how much worse an accepted tour may be. A row of
+    /// `chosen` has the vertices at which to cut, unless they are negative.
     void perturb(MatrixView<double> draws, MatrixView<std::int64_t> chosen);
 };
 } // namespace learnroute

@@ -9,7 +9,7 @@ namespace learnroute {
 /// The number of a region, a vertex or a position.
 using Index = std::int32_t;
 
-/// A read-only matrix that somebody else owns, row by row.
+/// A read-only view of a matrix that is stored by rows.
 template <typename T> class MatrixView {
     T const *data_ = nullptr;
     std::size_t rows_ = 0;

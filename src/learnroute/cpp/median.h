@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace learnroute {
-/// The median of numbers, the larger one where there are two; 0 where there are none.
+/// Return the median of numbers, the upper one if their count is even; 0 if there are none.
 inline double median(std::vector<double> numbers) {
     if (numbers.empty())
         return 0.0;

@@ -8,9 +8,9 @@
 
 namespace learnroute {
 namespace {
-constexpr auto settled = 1e-10; // of the value: what a sweep must gain, or it is the last one
+constexpr auto settled = 1e-10; // minimum gain of a sweep, relative to the value; otherwise it is the last one
 constexpr auto sweeps = 200;
-constexpr auto negligible = 1e-13; // of the value: a larger face must gain more than this
+constexpr auto negligible = 1e-13; // minimum gain of a larger face, relative to the value
 } // namespace
 
 double MergeWeights::value(std::span<double const> linear, MatrixView<double> quadratic,
@@ -34,7 +34,7 @@ void MergeWeights::descend(std::span<double const> linear, MatrixView<double> qu
                 auto const both = weights[a] + weights[b];
                 if (both == 0.0)
                     continue;
-                // with x of the weight on a and the rest on b, the value is slope·x + Q[a, b]·x² and a constant
+                // with weight x on a and the rest on b, the value is slope·x + Q[a, b]·x² plus a constant
                 auto slope = linear[a] - linear[b] - quadratic(a, b) * both;
                 for (std::size_t c = 0; c < size; ++c)
                     if (c != a && c != b)
@@ -59,7 +59,7 @@ void MergeWeights::descend(std::span<double const> linear, MatrixView<double> qu
     }
 }
 
-/// Find the stationary point on the face of `support_`; return whether there is one, with weights > 0 alone.
+/// Find the stationary point on the face of `support_`. Return whether there is one with all weights > 0.
 bool MergeWeights::solve(std::span<double const> linear, MatrixView<double> quadratic) {
     auto const size = support_.size();
     auto const width = size + 2;
@@ -116,7 +116,7 @@ std::vector<double> MergeWeights::best(std::span<double const> linear, MatrixVie
         return found;
     }
     auto least = value(linear, quadratic, found);
-    // smaller faces first: weight goes to no more models than it must
+    // smaller faces first, so that as few models as possible have a positive weight
     std::vector<std::uint32_t> faces;
     for (std::uint32_t face = 1; face < 1U << size; ++face)
         if (std::popcount(face) > 1)

@@ -6,27 +6,29 @@
 #include <vector>
 
 namespace learnroute {
-/// The weights of an average of models that has the least error: those that minimise c·α - α'Qα/2, where α >= 0 adds up
-/// to 1. Q has T times the squared distances between models, so that the programme is convex where these are distances.
+/// The weights of models whose average has the smallest error: they minimise c·α - α'Qα/2 subject to α >= 0 and Σα = 1.
+/// Q has T times the squared distances between models; for squared Euclidean distances, the quadratic programme is
+/// convex.
 class MergeWeights {
-    std::vector<double> system_; // of the stationary point on a face of the simplex
+    std::vector<double> system_; // linear equations for the stationary point on a face of the simplex
     std::vector<double> point_;
     std::vector<Index> support_;
 
     bool solve(std::span<double const> linear, MatrixView<double> quadratic);
 
 public:
-    /// The most models for which all faces are tried.
+    /// Maximum number of models for which all faces are tried.
     static constexpr Index few = 8;
-    /// Of the largest distance, and of the value: what `best` may miss of up to `few` models, where the programme is
-    /// nearly flat.
+    /// Maximum error of `best` with up to `few` models if the programme is nearly flat, relative to the largest
+    /// distance and to the value.
     static constexpr double flat = 2e-12;
 
     [[nodiscard]] static double value(std::span<double const> linear, MatrixView<double> quadratic,
                                       std::span<double const> weights);
-    /// Descend from weights of sum 1 by shifting weight between two models at a time, until nothing is gained.
+    /// Improve weights of sum 1 by shifting weight between two models at a time, until there is no further gain.
     static void descend(std::span<double const> linear, MatrixView<double> quadratic, std::span<double> weights);
-    /// The best weights: over the stationary points of all faces; of more than `few` models, by descent.
+    /// Return the best weights: the best stationary point of all faces, or the result of a descent for more than `few`
+    /// models.
     std::vector<double> best(std::span<double const> linear, MatrixView<double> quadratic);
 };
 } // namespace learnroute

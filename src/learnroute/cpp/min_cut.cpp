@@ -7,11 +7,11 @@
 
 namespace learnroute {
 namespace {
-/// The graph that is left after vertices were merged.
+/// The graph after merging vertices.
 class MergedGraph {
     std::size_t vertices_ = 0;
     std::vector<double> weights_;
-    std::vector<std::vector<Index>> members_; // of each merged vertex, those it was made of
+    std::vector<std::vector<Index>> members_; // original vertices of each merged vertex
     std::vector<Index> alive_;
     std::vector<Index> left_;
     std::vector<double> reach_;
@@ -19,7 +19,7 @@ class MergedGraph {
     double &weight(std::size_t a, std::size_t b) { return weights_[a * vertices_ + b]; }
 
 public:
-    /// The last two vertices of a maximum adjacency order; the cut between the last and all others.
+    /// The last two vertices of a maximum adjacency order, and the cut between the last one and all others.
     struct Phase {
         std::size_t before;
         std::size_t last;
@@ -45,7 +45,7 @@ public:
     [[nodiscard]] std::size_t size() const { return alive_.size(); }
     [[nodiscard]] std::vector<Index> const &members(std::size_t v) const { return members_[v]; }
 
-    /// Take vertices one by one, always the one with most weight to those taken, of equal ones the first.
+    /// Add vertices one by one, each time the one with the largest weight to those added; ties are broken by number.
     Phase run_phase() {
         left_ = alive_;
         std::ranges::fill(reach_, 0.0);

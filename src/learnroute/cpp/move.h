@@ -6,20 +6,21 @@
 #include <array>
 
 namespace learnroute {
-/// Vertices at neighbouring positions of a tour, to be written elsewhere, perhaps in reverse.
+/// Vertices at consecutive positions of a tour that a move writes elsewhere, possibly reversed.
 struct Segment {
     Index begin; // position in the tour before the move
     Index length;
     bool reversed;
 };
 
-/// A k-opt move: the edges that it removes, and the tour that joining their ends anew makes.
+/// A k-opt move: the removed edges, and the tour that results from reconnecting their ends.
 ///
 /// Removing k edges leaves k segments. One of them is not moved; the others are written behind it.
 struct Move {
     static constexpr int most_edges = 10;
 
-    /// A removed edge t(2i+1)-t(2i+2): added edges go from the second vertex of each to the first one of the next.
+    /// A removed edge t(2i+1)-t(2i+2). Added edges join the second vertex of each removed edge to the first of the
+    /// next.
     struct Edge {
         Index one;
         Index two;
@@ -29,13 +30,13 @@ struct Move {
     int edges = 0;
     std::array<Edge, most_edges> removed{};
 
-    Index first = 0;   // position from which on segments are written
-    Index written = 0; // positions that are written
+    Index first = 0;   // first position that is written
+    Index written = 0; // number of positions that are written
     std::array<Segment, most_edges> segments{};
 
-    /// Fill in what is written where the first k edges are removed.
+    /// Determine the segments to be written if the first k edges are removed.
     ///
-    /// The unmoved segment is the longest one; but the one across the ends of the array where the tour is anchored.
+    /// The unmoved segment is the longest one or, if the tour is anchored, the one across the ends of the array.
     template <int k> void join(Reconnection<k> const &joined, Index size, bool anchored) {
         auto const cut = [&](int rank) { return removed[joined.edges[rank]].cut; };
         std::array<Index, k> length;

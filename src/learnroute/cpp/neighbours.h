@@ -14,17 +14,17 @@ struct Neighbours {
     [[nodiscard]] Index other_than(Index vertex) const { return before == vertex ? after : before; }
 };
 
-/// A way along a tour, vertex by vertex, by their neighbours.
+/// A traversal of a tour, vertex by vertex.
 class Walk {
     std::span<Neighbours const> neighbours_;
     Index before_, here_;
 
 public:
-    /// From `here` on, away from `before`.
+    /// Start at `here` and move away from `before`.
     Walk(std::span<Neighbours const> neighbours, Index before, Index here)
         : neighbours_(neighbours), before_(before), here_(here) {}
 
-    /// The vertex that it is at; then it goes on to the next.
+    /// Return the current vertex and advance to the next.
     Index next() {
         auto const after = neighbours_[here_].other_than(before_);
         before_ = here_;
@@ -33,7 +33,7 @@ public:
     }
 };
 
-/// Fill in the neighbours of all vertices of a tour.
+/// Set the neighbours of all vertices of a tour.
 inline void link(std::span<Index const> tour, std::vector<Neighbours> &neighbours) {
     neighbours.resize(tour.size());
     auto last = tour.back();

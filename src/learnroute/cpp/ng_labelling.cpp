@@ -8,8 +8,8 @@
 namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
-constexpr std::size_t most_compared = 100; // cheaper labels that a new one is compared with for dominance
-constexpr std::int64_t look_up = 20;       // units of work for a label that is looked up
+constexpr std::size_t most_compared = 100; // maximum number of cheaper labels that a label is compared with
+constexpr std::int64_t look_up = 20;       // units of work per hash table lookup
 constexpr std::size_t word_bits = 64;
 
 template <std::size_t Words> bool contains(RegionSet<Words> const &set, std::size_t v) {
@@ -30,11 +30,11 @@ template <std::size_t Words> bool subset(RegionSet<Words> const &inner, RegionSe
     return beyond == 0;
 }
 
-/// The labels of one node while they are made: one for each forbidden set, looked up in a hash table with open
-/// addressing, because std::unordered_map allocates each entry.
+/// The labels of one node during its labelling: one per forbidden set, in a hash table with open addressing, because
+/// std::unordered_map allocates each entry.
 template <std::size_t Words> class NodeLabels {
-    std::vector<Label<Words>> labels_; // in the order in which their sets were first met
-    std::vector<Index> slots_;         // numbers of labels, -1 where a slot is empty
+    std::vector<Label<Words>> labels_; // in the order in which their sets were first found
+    std::vector<Index> slots_;         // numbers of labels; -1 if a slot is empty
     std::vector<std::pair<double, Index>> by_cost_;
 
     [[nodiscard]] std::size_t first_slot(RegionSet<Words> const &set) const {
@@ -67,7 +67,7 @@ public:
 
     [[nodiscard]] std::size_t size() const { return labels_.size(); }
 
-    /// Put in a label, or lower the cost of the one with the same forbidden set.
+    /// Insert a label, or lower the cost of the label with the same forbidden set.
     void offer(Label<Words> const &label) {
         auto &slot = slots_[find(label.forbidden)];
         if (slot < 0) {
@@ -81,7 +81,7 @@ public:
         }
     }
 
-    /// Append the labels by cost, without those that a cheaper one dominates: one that forbids less.
+    /// Append the labels, sorted by cost, except those dominated by a cheaper label whose forbidden set is a subset.
     void append_undominated(std::vector<Label<Words>> &kept) {
         by_cost_.clear();
         for (auto const &label : labels_)
@@ -103,17 +103,17 @@ template <std::size_t Words> class Labelling {
     LayeredNetwork const &network_;
     std::span<double const> multipliers_;
     std::span<std::uint64_t const> ng_sets_;
-    LabelStore<Words> const *other_; // of the opposite direction, nullptr for none
+    LabelStore<Words> const *other_; // labels of the opposite direction, or nullptr
     Direction direction_;
     double limit_;
     LabellingLimits limits_;
     std::size_t size_;
-    std::size_t given_words_; // in a set of `ng_sets_`, at most as many as here
+    std::size_t given_words_; // number of words per set of `ng_sets_`, at most `Words`
     std::vector<double> completion_;
     std::vector<std::uint8_t> used_;
     std::int64_t work_ = 0;
-    std::int64_t before_ = 0; // labels of earlier layers
-    std::int64_t met_ = 0;    // labels of this layer, those that are dominated included
+    std::int64_t before_ = 0; // number of labels of earlier layers
+    std::int64_t met_ = 0;    // number of labels of this layer, including dominated ones
     LabelStore<Words> made_;
     NodeLabels<Words> node_;
 
@@ -121,7 +121,7 @@ template <std::size_t Words> class Labelling {
         return direction_ == Direction::forward ? step : size_ - 1 - step;
     }
 
-    /// The arc that leads from v to w, at this step.
+    /// Return the arc from v to w at this step.
     [[nodiscard]] std::size_t arc(std::size_t step, std::size_t v, std::size_t w) const {
         return direction_ == Direction::forward ? network_.arc(step - 1, v, w) : network_.arc(size_ - 1 - step, w, v);
     }
@@ -158,11 +158,11 @@ template <std::size_t Words> class Labelling {
         return full ? LabellingOutcome::full : LabellingOutcome::complete;
     }
 
-    /// Make the labels of region w, from those of the layer before.
+    /// Build the labels of region w from those of the previous layer.
     LabellingOutcome extend_to(std::size_t step, std::size_t w) {
         auto const at = network_.node_cost(position(step), w) - multipliers_[w];
         auto const completion = completion_[position(step) * size_ + w];
-        work_ += static_cast<std::int64_t>(size_); // arcs that are looked at
+        work_ += static_cast<std::int64_t>(size_); // arcs examined
         auto const offer = [&](double cost, Index parent, RegionSet<Words> kept) {
             work_ += look_up;
             if (other_ != nullptr && !completes(kept, step, w, limit_ - (cost - at)))
@@ -210,8 +210,8 @@ public:
         : network_(network), multipliers_(multipliers), ng_sets_(ng_sets), other_(other), direction_(direction),
           limit_(limit), limits_(limits), size_(network.size()), given_words_(ng_sets.size() / (size_ * size_)),
           completion_(network.q_route_costs(multipliers, opposite(direction))), used_(network.arcs(), 0) {
-        limits_.labels_in_all =
-            std::min<std::int64_t>(limits_.labels_in_all, std::numeric_limits<Index>::max()); // labels are numbered
+        limits_.labels_in_all = std::min<std::int64_t>(
+            limits_.labels_in_all, std::numeric_limits<Index>::max()); // label numbers must fit an Index
         made_.regions = size_;
         made_.start.assign(size_ * size_ + 1, 0);
     }

@@ -15,10 +15,10 @@ namespace learnroute {
 /// A set of regions, one bit each.
 template <std::size_t Words> using RegionSet = std::array<std::uint64_t, Words>;
 
-/// A route from one end to a node, as far as its completion depends on it.
+/// A partial route from one end to a node, with the data that its completion depends on.
 template <std::size_t Words> struct Label {
     double cost;
-    Index parent; // the label that it was extended from, -1 for none
+    Index parent; // the label that it was extended from, or -1
     Index region;
     RegionSet<Words> forbidden;
 };
@@ -30,10 +30,10 @@ template <std::size_t Words> struct LabelStore {
     std::vector<std::size_t> start; // labels of step t and region v are start[t·T + v] to start[t·T + v + 1] - 1
 };
 
-/// How a labelling ended: with all labels, with more than allowed, or with the work that was allowed used up.
+/// How a labelling ended: complete, with too many labels (full), or out of work units (late).
 enum class LabellingOutcome { complete, full, late };
 
-/// A route of labels, and its cost: inf, without a route, where none is left.
+/// The cheapest route of a labelling and its cost; empty and inf if there is none.
 struct CheapestRoute {
     double cost;
     std::vector<Index> regions;
@@ -42,7 +42,7 @@ struct CheapestRoute {
 /// The labels of one direction.
 class Labels {
 public:
-    // by the number of words of their forbidden sets: for up to 64, 128, 256, 1024 and 4096 regions
+    // By the number of words per forbidden set, for up to 64, 128, 256, 1024 and 4096 regions.
     using Store = std::variant<LabelStore<1>, LabelStore<2>, LabelStore<4>, LabelStore<16>, LabelStore<64>>;
 
 private:
@@ -57,35 +57,35 @@ public:
     [[nodiscard]] Store const &store() const { return store_; }
     [[nodiscard]] LabellingOutcome outcome() const { return outcome_; }
 
-    /// Units of work that making them took.
+    /// Units of work that the labelling took.
     [[nodiscard]] std::int64_t work() const { return work_; }
 
-    /// How many there are; 0 if incomplete.
+    /// Number of labels; 0 if incomplete.
     [[nodiscard]] std::size_t size() const;
 
     /// The cheapest route through all positions, in the direction of the labels.
     [[nodiscard]] CheapestRoute cheapest_route() const;
 };
 
-/// What a labelling may use up.
+/// Limits on the labels and the work of a labelling.
 struct LabellingLimits {
     std::int64_t labels_in_layer; // before dominance
     std::int64_t labels_in_all;
-    std::int64_t work; // units: one for an arc or a label that is looked at, more for one that is looked up
+    std::int64_t work; // units: one per arc or label examined, more per hash table lookup
 };
 
 /// Labelling: the cheapest ng-routes through a layered network, by dynamic programming over labels.
 ///
-/// An *ng-route* (Baldacci, Mingozzi and Roberti 2011) may return to a region unless that one is in its forbidden set.
-/// Arriving at w, this keeps the regions in the ng-set of w at the position, and takes in w. Every order is an
-/// ng-route, so the cheapest ng-route costs no more than the best order. With no ng-sets it is a q-route; with all
-/// regions in all ng-sets, the ng-routes are the orders.
+/// An *ng-route* (Baldacci, Mingozzi and Roberti 2011) may return to a region unless it is in the forbidden set. On
+/// arrival at w, the forbidden set is intersected with the ng-set of w at the position, and w is added. Every order is
+/// an ng-route, so the cheapest ng-route costs no more than the best order. With empty ng-sets, ng-routes are q-routes;
+/// with all regions in all ng-sets, they are the orders.
 ///
-/// `ng_sets` has, for each position and region, the words of a set. Labels are dropped by *completion bounds* (Righini
-/// and Salani 2006), the larger of two: what the cheapest q-route from the other end costs, and the cheapest label of
-/// `other`, the opposite direction if there is one, at the same node whose forbidden set shares no other region. They
-/// are dropped by *dominance*, too: where a cheaper label of the same node forbids less. If all labels are made, arcs
-/// that none of them takes are fixed to 0.
+/// `ng_sets` has the words of one set per position and region. Labels are dropped by *completion bounds* (Righini and
+/// Salani 2006), the larger of two: the cost of the cheapest q-route from the other end, and the cost of the cheapest
+/// label of `other` (the opposite direction, if given) at the same node whose forbidden set has no other region in
+/// common. Labels are also dropped by *dominance*, if the forbidden set of a cheaper label of the same node is a
+/// subset. If the labelling is complete, arcs that no label uses are fixed to 0.
 Labels label_ng_routes(LayeredNetwork &network, std::span<double const> multipliers,
                        std::span<std::uint64_t const> ng_sets, Labels const *other, Direction direction, double limit,
                        LabellingLimits const &limits);

@@ -37,7 +37,7 @@ bool OneTree::find(MatrixView<double> costs, StatusView status, std::span<double
     ++degree_[home];
     degree_[out] = 2;
     joined_[0] = static_cast<Index>(home);
-    auto left = home; // how many vertices are outside of the tree
+    auto left = home; // number of vertices outside the tree
     auto here = home;
     for (std::size_t k = 1; k < out; ++k) {
         auto const own = multipliers[here];

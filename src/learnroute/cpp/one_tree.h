@@ -12,8 +12,9 @@ namespace learnroute {
 /// A minimum 1-tree of a tour graph at Lagrangian multipliers (Held and Karp 1970).
 ///
 /// The vertices of a tour graph are the regions, `home` (the last but one) and `out` (the last). A 1-tree is a spanning
-/// tree of all vertices but `out`, and two edges of `out`: the one to `home` and the cheapest one to a region. Each
-/// vertex has a multiplier, taken off its edges and paid back twice, so that no tour notices.
+/// tree of all vertices but `out`, plus two edges of `out`: the one to `home` and the cheapest one to a region. The
+/// multiplier of a vertex is subtracted from the costs of its edges and added twice to the total, so that the costs of
+/// tours do not change.
 class OneTree {
     double total_ = 0;
     Index last_ = -1;
@@ -21,7 +22,7 @@ class OneTree {
     std::vector<Index> joined_;
     std::vector<Index> degree_;
 
-    /// A vertex outside of the tree: its cheapest edge into it, and whether that edge is fixed to 1.
+    /// A vertex outside the tree, its cheapest edge to the tree, and whether that edge is fixed to 1.
     struct Outside {
         double near;
         double multiplier;
@@ -35,17 +36,17 @@ class OneTree {
 public:
     explicit OneTree(std::size_t vertices);
 
-    /// Find the cheapest 1-tree without edges that are fixed to 0, by Prim's rule, with edges that are fixed to 1
-    /// first; false, with a total of inf, where there is none.
+    /// Find the cheapest 1-tree without edges that are fixed to 0, by Prim's algorithm, with edges that are fixed to 1
+    /// first. Return false, with a total of inf, if there is none.
     bool find(MatrixView<double> costs, StatusView status, std::span<double const> multipliers);
 
-    /// Its cost with the multipliers paid back.
+    /// The cost of the 1-tree, including twice the sum of the multipliers.
     [[nodiscard]] double total() const { return total_; }
 
     /// The region before `out`.
     [[nodiscard]] std::size_t last() const { return static_cast<std::size_t>(last_); }
 
-    /// Of each vertex but `out`, the next one towards `home`; -1 for `home`.
+    /// For each vertex but `out`, the next vertex towards `home`; -1 for `home`.
     [[nodiscard]] std::span<Index const> parent() const { return parent_; }
 
     /// `home` and the regions, in the order in which they joined the tree.
@@ -54,7 +55,7 @@ public:
     [[nodiscard]] std::span<Index const> degree() const { return degree_; }
 };
 
-/// Raise the bound of 1-trees by subgradient steps (Held and Karp 1971): a multiplier rises where the degree is less
-/// than 2, and falls where it is more. The bound becomes inf where there is no 1-tree.
+/// Raise the 1-tree bound by subgradient steps (Held and Karp 1971): the multiplier of a vertex increases if its degree
+/// is less than 2, and decreases if it is more. The bound becomes inf if there is no 1-tree.
 void ascend(MatrixView<double> costs, StatusView status, SubgradientAscent &ascent, int steps);
 } // namespace learnroute

@@ -6,7 +6,7 @@
 
 namespace learnroute {
 namespace {
-constexpr double tiny = 1e-14; // shares in the model that are left out
+constexpr double tiny = 1e-14; // smaller shares in the model are left out
 }
 
 PairTerms::PairTerms(Layout layout, std::shared_ptr<ErrorUpdates const> terms, double most, double slowest,
@@ -41,7 +41,7 @@ template <bool keep> double PairTerms::price(Visits &now, Index first, Index cou
     for (auto t = begin; t < count; ++t) {
         auto const here = now.regions[t];
         auto const *const apart = terms_->dissimilarities.data() + static_cast<std::size_t>(here) * terms_->regions;
-        auto seen = 0.0; // what the model's error here is, apart from `common`
+        auto seen = 0.0; // the model's error here, without `common`
         auto share = 1.0;
         auto s = t - 1;
         for (; s >= first && std::abs(share) > tiny; --s) {

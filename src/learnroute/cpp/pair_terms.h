@@ -7,11 +7,11 @@
 #include <vector>
 
 namespace learnroute {
-/// What training does to the expected errors of a regularised learner, by position (row) and region (column).
+/// Updates of the expected errors of a regularised learner by training, per position (row) and region (column).
 ///
-/// See `learnroute.model.law.Updates`, whose members these are, and `learnroute.model.pairs`.
+/// The members are those of `learnroute.model.law.Updates`; see also `learnroute.model.pairs`.
 struct ErrorUpdates {
-    /// One visit: T times the error is summed - count * common, of which training there changes both.
+    /// The update of one visit. T times the error is summed - count * common; training changes both terms.
     struct Update {
         double retention;
         double plasticity;
@@ -22,11 +22,11 @@ struct ErrorUpdates {
 
     std::size_t regions;
     std::vector<Update> updates;         // by position and region
-    std::vector<double> dissimilarities; // Δ[i, j], row by row of j
+    std::vector<double> dissimilarities; // Δ[i, j], one row per j
     std::vector<double> initial;         // Δ[j, 0]
     std::vector<double> scores;
     double total; // `summed` before the first visit
-    double count; // how many regions' errors count
+    double count; // number of regions whose errors count
 
     [[nodiscard]] Update const &at(Index position, Index region) const {
         return updates[static_cast<std::size_t>(position) * regions + region];
@@ -35,11 +35,11 @@ struct ErrorUpdates {
 
 /// The error of a regularised learner, whose terms couple pairs of regions.
 ///
-/// A move changes the model before every later visit. So it is priced from the first position that it changes to the
-/// last one, O(T) per position; but visits whose share in the model is tiny are left out, and so are positions from
-/// which nothing reaches the end. What the error is made of before each position of the tour is kept.
+/// A move changes the model before every later visit. Therefore it is evaluated from the first position that it changes
+/// to the last one, in O(T) per position. Visits with a tiny share in the model are left out, and so are positions that
+/// have no effect on the end. The two parts of the error before each position of the tour are stored.
 class PairTerms final : public ScoreTerms {
-    /// An order of regions, and what their visits retain of the model and add to it.
+    /// An order of regions, with the retention and plasticity of each visit.
     struct Visits {
         std::vector<Index> regions;
         std::vector<double> retention;
@@ -48,18 +48,18 @@ class PairTerms final : public ScoreTerms {
 
     std::shared_ptr<ErrorUpdates const> terms_;
     Visits visited_;             // of the tour
-    Visits tried_;               // of the tour that a move would make, from a position on
-    std::vector<double> summed_; // the two parts of the error before each visit of the tour
-    std::vector<double> common_;
+    Visits tried_;               // of the tour after a move, from a position on
+    std::vector<double> summed_; // the first part of the error before each visit of the tour ...
+    std::vector<double> common_; // ... and the second part
     double error_ = 0.0;
 
     [[nodiscard]] Index visits(Tour const &tour) const;
     [[nodiscard]] Index visit_at(Index position) const;
-    /// Return the error of the order that is `now` from position `first` on, and before it that of the tour.
+    /// Return the error of the order that equals the tour before position `first`, and `now` from there on.
     template <bool keep> double price(Visits &now, Index first, Index count);
 
 public:
-    /// Terms of which one is at most `most`; the model's retention per visit is at most `slowest`.
+    /// Each term is at most `most`. The model's retention per visit is at most `slowest`.
     PairTerms(Layout layout, std::shared_ptr<ErrorUpdates const> terms, double most, double slowest, double least_gain,
               double floor);
 

@@ -7,9 +7,9 @@
 namespace learnroute {
 namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t walked = 5; // entries of a candidate list that random walks go to
+constexpr std::size_t walked = 5; // number of entries of a candidate list that random walks use
 
-/// The next state of a linear congruential generator; its low bits are poor.
+/// Return the next state of a linear congruential generator, whose low bits are of poor quality.
 std::int64_t next_bits(std::int64_t bits) {
     return (bits * 1103515245 + 12345) & 0x7FFFFFFF;
 }
@@ -70,7 +70,7 @@ double DoubleBridge::find(Tour const &tour, Candidates const &candidates, bool a
     if (move.written > (is_chosen ? params_.far_bridge : params_.longest_bridge))
         return infinity;
     auto worse = 0.0;
-    for (std::size_t i = 0; i < 4; ++i) // the segment before cut i is followed by the one behind the cut after the next
+    for (std::size_t i = 0; i < 4; ++i) // the segment before cut i is followed by the segment behind cut i + 2
     {
         auto const left = tour.at(cuts[i]);
         auto const right = tour.at(tour.after(cuts[i]));

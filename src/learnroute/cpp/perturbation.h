@@ -7,18 +7,18 @@
 #include <span>
 
 namespace learnroute {
-/// How far apart the edges of a double bridge may be.
+/// Limits on the extent and the cost of a double bridge.
 struct PerturbationParams {
-    int walk;             // steps of the random walks that find its vertices
-    Index segment;        // positions between two of its edges, where they follow each other along the tour
-    Index longest_bridge; // positions that it may write ...
-    Index far_bridge;     // ... where its vertices are chosen by the caller
-    double most_worse;    // what it may cost
+    int walk;             // number of steps of the random walks that find its vertices
+    Index segment;        // maximum number of positions between edges that are chosen along the tour
+    Index longest_bridge; // maximum number of positions that it may write ...
+    Index far_bridge;     // ... and the same if the caller chooses its vertices
+    double most_worse;    // upper limit on its cost
 };
 
-/// The double bridge (Martin, Otto and Felten 1991): join four segments A, B, C, D anew as A, D, C, B.
+/// The double bridge (Martin, Otto and Felten 1991): reconnects four segments A, B, C, D as A, D, C, B.
 ///
-/// No sequential move of three edges takes that back. Its edges are near each other: their vertices are found by short
+/// No sequential move of three edges can undo it. Its edges are near each other: their vertices are found by short
 /// random walks through the candidate lists (Applegate, Cook and Rohe 2003), or a few positions further along the tour
 /// (Johnson and McGeoch 1997).
 class DoubleBridge {
@@ -27,9 +27,10 @@ class DoubleBridge {
 public:
     explicit DoubleBridge(PerturbationParams params) : params_(params) {}
 
-    /// Find one at a vertex and at three others, as `bits` decide; or at four `chosen` ones, unless these are negative.
+    /// Find a double bridge at a vertex and three others that depend on `bits`, or at the four `chosen` vertices unless
+    /// these are negative.
     ///
-    /// Returns what edges cost more after it; infinity if it is not allowed.
+    /// Returns the increase of the edge costs, or infinity if the move is not allowed.
     double find(Tour const &tour, Candidates const &candidates, bool anchored, Index vertex, std::int64_t bits,
                 std::span<std::int64_t const> chosen, Move &move) const;
 };

@@ -24,9 +24,9 @@ Pricing::Pricing(MinimumWeightMatching const &matching) {
     std::vector<Index> way;
     for (Index start = 0; start < matching.node_count(); ++start) {
         auto b = start;
-        for (; b >= 0 && levels_[b].depth < 0; b = levels_[b].parent) // up to the first node that is known, or out
+        for (; b >= 0 && levels_[b].depth < 0; b = levels_[b].parent) // go up to the first known node or to the top
             way.push_back(b);
-        for (; !way.empty(); way.pop_back()) // and down again
+        for (; !way.empty(); way.pop_back()) // go down again
         {
             auto &level = levels_[way.back()];
             level.depth = b >= 0 ? levels_[b].depth + 1 : 0;
@@ -36,7 +36,7 @@ Pricing::Pricing(MinimumWeightMatching const &matching) {
     }
 }
 
-/// The sum of the lifts of all blossoms around both vertices.
+/// Return the sum of the lifts of all blossoms that contain both vertices.
 Pricing::Weight Pricing::common_lifts(std::size_t i, std::size_t j) const {
     auto a = levels_[i].parent;
     auto b = levels_[j].parent;
@@ -49,12 +49,12 @@ Pricing::Weight Pricing::common_lifts(std::size_t i, std::size_t j) const {
     return a >= 0 ? levels_[a].lifts : 0;
 }
 
-/// `row_of(i)` gives lower bounds on the weights of the pairs of vertex i with the vertices behind it, up to rounding;
-/// `weight_of(i, j)`, which may be slow, the weight itself.
+/// `row_of(i)` returns lower bounds, up to rounding, on the weights of the pairs of vertex i with later vertices.
+/// `weight_of(i, j)`, which may be slow, returns the weight itself.
 template <typename RowOf, typename WeightOf>
 std::vector<std::int64_t> Pricing::collect(RowOf row_of, WeightOf weight_of, std::size_t size, double scale,
                                            std::size_t first, std::size_t last, std::size_t most) const {
-    constexpr Weight rounding = 4; // more than it can do to a reduced cost
+    constexpr Weight rounding = 4; // exceeds the rounding error of a reduced cost
     auto const reduced = [&](double weight, std::size_t i, std::size_t j) {
         return 2 * round_to_integer(weight * scale) - duals_[i] - duals_[j];
     };

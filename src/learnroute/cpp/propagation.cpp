@@ -7,13 +7,13 @@
 
 namespace learnroute {
 namespace {
-/// What a pass over all vertices came to.
+/// The result of a pass over all vertices.
 enum class Pass { nothing, fixed, infeasible };
 
-/// For each vertex, the other ends of its edges that are fixed to 1, -1 for none.
+/// For each vertex, the other ends of its edges that are fixed to 1; -1 if absent.
 using Fixed = std::vector<std::array<Index, 2>>;
 
-/// Fix edges of vertices that have two fixed to 1, or two left.
+/// Fix the other edges of vertices that have two edges fixed to 1, or only two edges not fixed to 0.
 Pass fix_by_degree(MutableStatus status, Fixed &beside) {
     auto const vertices = status.vertices();
     auto found = Pass::nothing;
@@ -78,7 +78,7 @@ Pass fix_by_subtours(MutableStatus status, Fixed const &beside) {
             found = Pass::fixed;
         }
     }
-    for (std::size_t v = 0; v < vertices; ++v) // what is left is on cycles
+    for (std::size_t v = 0; v < vertices; ++v) // the remaining vertices are on cycles
         if (!seen[v] && follow(beside, seen, static_cast<Index>(v)).length < vertices)
             return Pass::infeasible;
     return found;

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 namespace learnroute {
-/// A linear congruential generator with 31 bits of state (that of ANSI C), seeded from Python.
+/// The linear congruential generator of ANSI C, with 31 bits of state, seeded from Python.
 class RandomBits {
     std::uint64_t state_;
 
@@ -12,7 +12,7 @@ class RandomBits {
 public:
     explicit RandomBits(std::uint64_t seed) : state_(seed) {}
 
-    /// A number from 0 to `count` - 1. The lowest bits have short periods and are left out.
+    /// Return a number from 0 to `count` - 1. The lowest bits have short periods and are discarded.
     std::uint64_t below(std::uint64_t count) { return (next() >> 8) % count; }
 
     bool coin() { return ((next() >> 16) & 1) != 0; }

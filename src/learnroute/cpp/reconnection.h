@@ -6,19 +6,19 @@
 #include <utility>
 
 namespace learnroute {
-/// How a sequential move joins the segments that its k removed edges leave.
+/// The way in which a sequential move reconnects the segments between its k removed edges.
 ///
-/// That follows from the ranks of these edges along the tour and from their directions. A code holds both: each further
-/// edge appends its rank among the edges before it, and whether its first vertex is its right end.
+/// It is determined by the ranks of these edges along the tour and by their directions. A code contains both: each
+/// additional edge appends its rank among the edges so far, and whether its first vertex is its right end.
 template <int k> struct Reconnection {
     struct Part {
-        std::uint8_t segment; // the one behind the edge of this rank
+        std::uint8_t segment; // the segment behind the edge of this rank
         bool reversed;
     };
 
     std::array<std::uint8_t, k> edges{}; // removed edges, by rank
-    std::array<Part, k> cycle{};         // the cycle that ends with the last segment, which is across the array's ends
-    bool one_tour = false;               // whether all segments are on it
+    std::array<Part, k> cycle{}; // the cycle that ends with the last segment, the one across the ends of the array
+    bool one_tour = false;       // whether the cycle contains all segments
 
     constexpr Reconnection() = default;
     constexpr explicit Reconnection(std::size_t code) {
@@ -32,7 +32,7 @@ template <int k> struct Reconnection {
         for (int i = 1; i < k; ++i)
             for (int j = 0; j < i; ++j)
                 ranks[j] += ranks[j] >= ranks[i] ? 1 : 0;
-        std::array<int, 2 * k> joined{}; // ends are numbered along the tour: two per edge, the left one first
+        std::array<int, 2 * k> joined{}; // ends are numbered along the tour, two per edge, left end first
         for (int i = 0; i < k; ++i) {
             auto const before = i > 0 ? i - 1 : k - 1;
             auto const one = 2 * ranks[i] + (from_right[i] ? 1 : 0);
@@ -41,7 +41,7 @@ template <int k> struct Reconnection {
             joined[two] = one;
             edges[ranks[i]] = static_cast<std::uint8_t>(i);
         }
-        auto end = 0; // where the last segment ends
+        auto end = 0; // end of the last segment
         for (auto &[segment, reversed] : cycle) {
             end = joined[end];
             reversed = end % 2 == 0;
@@ -56,12 +56,12 @@ template <int k> struct Reconnection {
     }
 };
 
-/// Append a further edge to the code of `before` edges.
+/// Append an edge to the code of `before` edges.
 constexpr std::size_t append_edge(std::size_t code, int before, int rank, bool from_right) {
     return 2 * (code * (before + 1) + rank) + (from_right ? 1 : 0);
 }
 
-/// All ways to join k segments, by their codes: k! ranks and 2^k directions.
+/// All reconnections of k segments by code: k! ranks and 2^k directions.
 template <int k> constexpr auto reconnections =
     []<std::size_t... codes>(std::index_sequence<codes...>) {
         return std::array{Reconnection<k>(codes)...};
@@ -69,7 +69,7 @@ template <int k> constexpr auto reconnections =
                                 : k == 3 ? 48
                                          : 384)>{});
 
-/// The way to join k segments that has a code: from a table up to four segments.
+/// Return the reconnection of k segments with a code, from a table for up to four segments.
 template <int k> decltype(auto) reconnection(std::size_t code) {
     if constexpr (k <= 4)
         return (reconnections<k>[code]);

@@ -18,8 +18,8 @@ class Fixing {
     double limit_;
     std::size_t out_;
     OneTree tree_;
-    std::vector<double> replacement_; // of each vertex: the cheapest edge for the one to its parent, what that costs
-                                      // more; of `out`: the same for its edge to a region
+    std::vector<double> replacement_; // cost increase if the edge of a vertex to its parent is replaced by the cheapest
+                                      // other edge; for `out`, the same for its edge to a region
 
     [[nodiscard]] double reduced(std::size_t a, std::size_t b) const {
         return costs_(a, b) - multipliers_[a] - multipliers_[b];
@@ -49,7 +49,7 @@ public:
 void Fixing::fix_to_0() {
     auto const parent = tree_.parent();
     auto const joined = tree_.joined();
-    // the dearest edge on the way between two vertices that may leave the tree
+    // the most expensive removable edge on the tree path between two vertices
     std::vector<double> dearest(out_ * out_, -inf);
     std::vector<Index> depth(out_, 0);
     for (std::size_t k = 1; k < out_; ++k) {
@@ -82,7 +82,7 @@ void Fixing::fix_to_0() {
 
 void Fixing::fix_edges_of_out() {
     auto const last = tree_.last();
-    auto second = inf; // what the second cheapest edge costs more than the one that is taken
+    auto second = inf; // extra cost of the second cheapest edge
     for (std::size_t v = 0; v + 1 < out_; ++v) {
         if (v == last || status_(out_, v) != EdgeStatus::free)
             continue;
@@ -106,7 +106,7 @@ void Fixing::fix_to_1() {
     }
 }
 
-/// Choose a vertex of degree 3 or more, and its two edges that are dearest to replace.
+/// Choose a vertex of degree 3 or more, and its two edges that are the most expensive to replace.
 Branch Fixing::branch() const {
     auto const parent = tree_.parent();
     auto const gap = limit_ - tree_.total();
@@ -116,7 +116,7 @@ Branch Fixing::branch() const {
     for (std::size_t v = 0; v < out_; ++v) {
         if (tree_.degree()[v] < 3)
             continue;
-        auto fixed = v == home ? 1 : 0; // every tour takes the edge from `home` to `out`
+        auto fixed = v == home ? 1 : 0; // every tour contains the edge from `home` to `out`
         auto one = -1.0, two = -1.0, third = -1.0;
         Branch here{static_cast<Index>(v)};
         auto const consider = [&](std::size_t u, double replacement) {

@@ -6,7 +6,7 @@
 
 namespace learnroute {
 namespace {
-/// Add the sum of products of some factors and values, one column of draws each, to a column of draws.
+/// Add the sum over columns of factors times values to `sum`, for each draw.
 void add_products(double *sum, double const *factors, double const *values, std::size_t columns, std::size_t draws) {
     std::size_t column = 0;
     for (; column + 4 <= columns; column += 4) { // four at once, so that sums are loaded and stored less often

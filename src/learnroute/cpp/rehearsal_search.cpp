@@ -8,9 +8,9 @@
 
 namespace learnroute {
 namespace {
-constexpr std::size_t longest_segment = 3; // of visits that are moved together
-constexpr double optional_share = 0.5;     // of moves that change which regions are visited, where some are optional
-constexpr double model_share = 0.3;        // of moves that change the model of a visit, where one vehicle has several
+constexpr std::size_t longest_segment = 3; // maximum number of visits that are moved together
+constexpr double optional_share = 0.5;     // share of moves that change the set of visited regions if some are optional
+constexpr double model_share = 0.3;        // share of moves that change the model of a visit if one vehicle has several
 constexpr FleetVisit separator{-1, 0};     // the next vehicle begins
 
 bool is_separator(FleetVisit const &visit) {
@@ -103,7 +103,7 @@ void RehearsalSearch::train(std::size_t model, std::size_t kept) {
 
 double RehearsalSearch::merged_error() {
     merged_.clear();
-    auto has_untrained = false; // models that were not trained are all alike: one of them counts
+    auto has_untrained = false; // all untrained models are equivalent, so one of them suffices
     for (std::size_t model = 0; model < tried_.size(); ++model) {
         auto const is_trained = !tried_[model].batches.empty();
         if (is_trained || (!problem_->equal && !has_untrained))
@@ -196,7 +196,7 @@ bool RehearsalSearch::rearrange(std::size_t begin, std::size_t end) {
         if (one > two)
             std::swap(one, two);
         std::reverse(at(one), at(two + 1));
-    } else { // a segment that begins at the first place goes before or behind the visit at the second
+    } else { // move the segment at the first place before or behind the visit at the second
         auto const length = std::min<std::size_t>(1 + dice_.below(longest_segment), many - 1);
         one = std::min(one, many - length);
         auto const target = static_cast<std::size_t>(dice_.below(many - length + 1));
@@ -258,7 +258,7 @@ void RehearsalSearch::look(double temperature) {
     trial_ = current_;
     auto made = false;
     if (has_several_models() && dice_.uniform() < model_share)
-        made = change_model(0, current_.size()); // those of fixed visits, too
+        made = change_model(0, current_.size()); // also for fixed visits
     else
         made = optional && dice_.uniform() < optional_share ? change_visits(begin, end) : rearrange(begin, end);
     if (!made)

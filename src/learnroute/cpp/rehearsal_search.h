@@ -13,24 +13,24 @@
 #include <vector>
 
 namespace learnroute {
-/// Simulated annealing of the routes of a fleet (or of one vehicle with one model) that are priced by rehearsal.
+/// Simulated annealing of the routes of a fleet (or of one vehicle with one model), evaluated by rehearsal.
 ///
-/// The value is the paid travel times its rate, plus the mean test error over the draws times the number of regions:
-/// that of `FleetProblem`, whose rules are kept, with the rehearsed error in the place of the law's. Models are
-/// averaged with the weights that are best in these draws, or each region has the model that is best there.
+/// The value is the paid travel times its rate, plus the mean test error over the draws times the number of regions.
+/// This is the value of `FleetProblem`, whose constraints hold, with the rehearsed error instead of the expected one.
+/// Models are averaged with the best weights for these draws, or each region is served by the best model there.
 ///
-/// The routes of all vehicles stand in one sequence, with a separator before each vehicle but the first. So Or-opt,
-/// 2-opt and exchanges of two visits also move visits between vehicles. Where visits are optional, there are additions,
-/// removals and replacements; where one vehicle has several models, a visit may train another one. Each visit to a
-/// region has a batch of its own. Of each model, what comes before its first changed batch is not trained again.
+/// The routes of all vehicles form one sequence, with a separator before each vehicle but the first. Therefore Or-opt,
+/// 2-opt and exchanges of two visits also move visits between vehicles. If visits are optional, moves also add, remove
+/// and replace visits. If one vehicle has several models, moves also change the model that a visit trains. Each visit
+/// to a region has its own batch. Each model is trained again only from its first changed batch on.
 class RehearsalSearch {
     using Sequence = std::vector<FleetVisit>;
 
     /// The trainings of one model.
     struct Trained {
         std::vector<Index> batches;
-        std::vector<std::vector<double>> models; // of all draws: before the first batch, and after each of them
-        std::vector<double> outcome;             // the residuals where models are averaged, else the errors by region
+        std::vector<std::vector<double>> models; // of all draws, before the first batch and after each batch
+        std::vector<double> outcome;             // residuals if models are averaged, otherwise errors by region
     };
 
     std::shared_ptr<Rehearsal const> rehearsal_;
@@ -44,13 +44,13 @@ class RehearsalSearch {
     Sequence best_;
     double best_value_ = 0.0;
     Sequence trial_;
-    std::vector<Trained> tried_;    // the same of the trial, from the first changed batch on
+    std::vector<Trained> tried_;    // the same for the trial, from the first changed batch on
     std::vector<Index> counts_;     // visits to each region, in the current sequence
-    std::vector<Index> numbers_;    // the same in the trial, up to some visit
+    std::vector<Index> numbers_;    // the same in the trial, up to the visit being processed
     std::vector<Index> addable_;    // regions that may be visited once more
-    std::vector<double> untrained_; // the outcome of the first model
+    std::vector<double> untrained_; // outcome of the first model
     std::vector<double> worse_;
-    // The programme of weights:
+    // The quadratic programme for the weights:
     std::vector<std::span<double const>> merged_;
     std::vector<double> linear_;
     std::vector<double> quadratic_;
@@ -59,7 +59,7 @@ class RehearsalSearch {
     [[nodiscard]] bool has_several_models() const { return problem_->models > problem_->vehicles; }
     [[nodiscard]] std::size_t visit_count(Sequence const &sequence) const;
     [[nodiscard]] double travel_of(std::span<FleetVisit const> route) const;
-    /// The travel that is paid for by the trial, and whether it keeps all limits.
+    /// Return the paid travel of the trial, and whether it keeps all limits.
     [[nodiscard]] std::pair<double, bool> paid_travel() const;
     [[nodiscard]] std::vector<double> outcome_of(std::span<double const> models) const;
     void deal_batches();
@@ -68,7 +68,7 @@ class RehearsalSearch {
     double merged_error();
     [[nodiscard]] double served_error() const;
     void keep(double value);
-    /// Change the trial at random; return whether it keeps the rules, limits of travel aside.
+    /// Change the trial at random. Return whether it is feasible, apart from travel limits.
     bool rearrange(std::size_t begin, std::size_t end);
     bool change_visits(std::size_t begin, std::size_t end);
     bool change_model(std::size_t begin, std::size_t end);
@@ -78,14 +78,14 @@ public:
     RehearsalSearch(std::shared_ptr<Rehearsal const> rehearsal, std::shared_ptr<FleetProblem const> problem,
                     Index batches_per_region, std::uint64_t seed);
 
-    /// Start from routes that keep the rules.
+    /// Start from feasible routes.
     void start(FleetRoutes const &routes);
-    /// Look at so many random moves.
+    /// Try `moves` random moves.
     void run(std::int64_t moves, double temperature);
 
     [[nodiscard]] FleetRoutes best() const;
     [[nodiscard]] double best_value() const { return best_value_; }
-    /// The median of what the moves of the last run cost, of those that made the sequence worse; 0 where none did.
+    /// The median cost increase of the moves of the last run that made the sequence worse; 0 if none did.
     [[nodiscard]] double typical_loss() const { return median(worse_); }
 };
 } // namespace learnroute

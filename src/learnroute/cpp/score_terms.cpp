@@ -5,7 +5,7 @@
 
 namespace learnroute {
 namespace {
-constexpr double rounding = 1e-15; // what is smaller than this share of a sum may be rounding
+constexpr double rounding = 1e-15; // changes below this share of a sum may be due to rounding
 
 double largest(std::span<double const> values) {
     return *std::ranges::max_element(values);
@@ -76,10 +76,11 @@ GeometricScores::GeometricScores(Layout layout, std::span<double const> scores, 
     : RunningSums(layout, scores, std::vector<double>(scores.size(), rate), heaviest, least_gain, floor) {}
 
 void GeometricScores::update(Tour const &tour, Index first, Index last) {
-    // what changes outside of these positions falls by powers of the factor; sums beyond `start` and `end` are not used
+    // outside these positions, the change decreases by powers of the factor; sums beyond `start` and `end` are unused
     auto const old_forward = forward_[last];
     auto const old_backward = backward_[first];
-    for (auto [k, m] = std::pair(first, last - 1); k < last; ++k, --m) { // side by side: each waits for its last sum
+    for (auto [k, m] = std::pair(first, last - 1); k < last;
+         ++k, --m) { // interleaved, because each sum depends on the previous one
         auto const &next = vertices_[tour.at(k)];
         auto const &previous = vertices_[tour.at(m)];
         forward_[k + 1] = next.factor * forward_[k] + next.score;
@@ -110,7 +111,7 @@ std::vector<double> FactoredScores::sums() const {
 }
 
 void FactoredScores::update(Tour const &tour, Index first, Index last) {
-    for (auto k = first; k < tour.size(); ++k) // until the change is forgotten
+    for (auto k = first; k < tour.size(); ++k) // until the change is negligible
     {
         auto const &vertex = vertices_[tour.at(k)];
         auto const total = vertex.factor * forward_[k] + vertex.score;

@@ -16,7 +16,7 @@ double SpanningForest::span(SparseGraph const &graph, std::span<double const> mu
     std::span<double const> const costs = graph.cost;
     auto total = 0.0;
     for (Index root = 0; joined_.size() < vertices_.size(); ++root) {
-        if (vertices_[root].has_joined) // where the graph is not connected, the next tree begins
+        if (vertices_[root].has_joined) // if the graph is not connected, there are several roots
             continue;
         ++trees_;
         vertices_[root].cost = 0.0;

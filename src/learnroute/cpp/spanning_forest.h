@@ -9,8 +9,8 @@
 #include <vector>
 
 namespace learnroute {
-/// A minimum spanning forest of a sparse graph: Prim's rule (1957) with a heap. It can be found again and again, for
-/// other multipliers.
+/// A minimum spanning forest of a sparse graph, by Prim's algorithm (1957) with a heap. It can be recomputed for other
+/// multipliers.
 class SpanningForest {
 public:
     static constexpr Index none = -1;
@@ -18,7 +18,7 @@ public:
     struct Vertex {
         Index parent = none; // `none` for a root
         Index degree = 0;
-        double cost = 0.0; // reduced, of the edge to the parent
+        double cost = 0.0; // reduced cost of the edge to the parent
         bool has_joined = false;
     };
 
@@ -31,15 +31,15 @@ private:
 public:
     explicit SpanningForest(std::size_t size);
 
-    /// Find the forest where an edge u-v costs multipliers[u] + multipliers[v] more; return its cost.
+    /// Find the forest with multipliers[u] + multipliers[v] added to the cost of each edge u-v. Return its cost.
     double span(SparseGraph const &graph, std::span<double const> multipliers);
 
     [[nodiscard]] Vertex const &operator[](Index vertex) const { return vertices_[vertex]; }
 
-    /// How many trees it has: 1 where the graph is connected.
+    /// Number of trees; 1 if the graph is connected.
     [[nodiscard]] std::size_t trees() const { return trees_; }
 
-    /// The vertices in the order in which they joined the forest: each behind its parent.
+    /// The vertices in the order in which they joined the forest. Parents come before their children.
     [[nodiscard]] std::span<Index const> joined() const { return joined_; }
 };
 } // namespace learnroute

@@ -6,10 +6,10 @@
 #include <vector>
 
 namespace learnroute {
-/// The 1-trees of a tour graph (see OneTree) on few of its edges, for the multipliers of many regions.
+/// 1-trees of a tour graph (see OneTree) on a sparse subset of its edges, to find multipliers for many regions.
 ///
-/// `graph` joins the regions and `home`, its last vertex; `out` has the costs of the edges of `out`, to each of them.
-/// Multipliers that are good on these edges are good on all; the bound on all edges is to be computed from them.
+/// `graph` has the regions and, as its last vertex, `home`. `out` has the costs of the edges from `out` to each of
+/// them. Good multipliers for these edges are good for all edges, but a valid bound must be computed with all edges.
 class SparseOneTrees {
     SparseGraph graph_;
     std::vector<double> out_;
@@ -17,7 +17,7 @@ class SparseOneTrees {
 public:
     SparseOneTrees(SparseGraph graph, std::vector<double> out);
 
-    /// Take subgradient steps; fewer where the ascent ends or there is no 1-tree on these edges.
+    /// Take up to `steps` subgradient steps; stop early if the ascent ends or if these edges contain no 1-tree.
     void ascend(SubgradientAscent &ascent, int steps) const;
 };
 } // namespace learnroute

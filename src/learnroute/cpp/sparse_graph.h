@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace learnroute {
-/// A sparse graph, each edge once in each direction: those of vertex v are start[v] to start[v + 1] - 1.
+/// A sparse graph with each edge in both directions. The edges of vertex v are start[v] to start[v + 1] - 1.
 struct SparseGraph {
     std::vector<Index> start;
     std::vector<Index> target;

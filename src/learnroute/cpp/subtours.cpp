@@ -4,7 +4,7 @@
 
 namespace learnroute {
 namespace {
-/// The position of the left end of an edge between these positions of a cycle; -1 where there is no such edge.
+/// Return the position of the left end of the edge between two positions of a cycle; -1 if there is no such edge.
 Index left_end(Index p, Index q, Index size) {
     if (q == (p + 1 < size ? p + 1 : 0))
         return p;

@@ -6,48 +6,49 @@
 #include <vector>
 
 namespace learnroute {
-/// Subtours that are left of a tour when the edges of an AB-cycle are exchanged.
+/// The subtours that result from exchanging the edges of an AB-cycle in a tour.
 ///
-/// They are made of the segments between removed edges, so that finding them takes time for the length of the cycle,
-/// not of the tour.
+/// They consist of the segments between removed edges. Therefore the time to find them depends on the length of the
+/// cycle, not of the tour.
 class Subtours {
-    /// An end of a removed edge: of which one along the tour, and whether it is its right end.
+    /// An end of a removed edge: the rank of the edge along the tour, and whether it is the right end.
     struct End {
         Index edge;
         bool right;
     };
 
-    /// A removed edge: the position of its left end, and which edge of the AB-cycle it is.
+    /// A removed edge: the position of its left end, and its number in the AB-cycle.
     struct Removed {
         Index position;
         Index number;
-        End left, right; ///< what its ends are joined to
+        End left, right; ///< the ends that its own ends are joined to
     };
 
     Index size_ = 0;
     std::vector<Removed> removed_; ///< along the tour
-    std::vector<Index> cuts_;      ///< their positions, close together for binary searches
+    std::vector<Index> cuts_;      ///< their positions, contiguous for binary search
     std::vector<Index> ranks_;     ///< of the edges of the AB-cycle, along the tour
     std::vector<Index> labels_;    ///< the subtour of the segment behind each removed edge
-    std::vector<Index> sizes_;     ///< of subtours; 0 for those that were merged with others
+    std::vector<Index> sizes_;     ///< of subtours; 0 for those merged into others
 
     [[nodiscard]] Index next(Index segment) const { return segment + 1 < segments() ? segment + 1 : 0; }
 
 public:
-    /// Sort the edges that an AB-cycle removes along the tour, and find out which of their ends become joined.
+    /// Sort the edges that an AB-cycle removes along the tour, and determine which of their ends are joined.
     ///
-    /// False where the cycle is out of date because the tour has changed since. `positions` are those of vertices.
+    /// `positions` has the position of each vertex. Returns false if the cycle is out of date because the tour has
+    /// changed since.
     bool cut(std::span<Index const> cycle, std::span<Index const> positions);
 
-    /// Find the subtours that segments make up.
+    /// Find the subtours that the segments form.
     void find();
 
-    /// The number of subtours found, those that were merged with others included.
+    /// Number of subtours found, including those that were merged into others.
     [[nodiscard]] Index count() const { return static_cast<Index>(sizes_.size()); }
 
     [[nodiscard]] Index segments() const { return static_cast<Index>(removed_.size()); }
 
-    /// The position before the first one of a segment.
+    /// The position before a segment.
     [[nodiscard]] Index cut_before(Index segment) const { return cuts_[segment]; }
 
     [[nodiscard]] Index last_cut() const { return cuts_.back(); }

@@ -50,7 +50,7 @@ std::vector<Index> Tour::regions() const {
 }
 
 void Tour::rearrange(Move const &move) {
-    auto const first = before(move.first < size() ? move.first : 0); // the edge behind this position is a new one, too
+    auto const first = before(move.first < size() ? move.first : 0); // the edge behind this position changes, too
     auto const length = move.written + 1;
     auto const noted = journal_.size();
     auto const here = stops_.begin() + first;
@@ -64,7 +64,7 @@ void Tour::rearrange(Move const &move) {
         stops_[p] = {vertex, cost};
         position_[vertex] = p;
     };
-    std::array<Index, Move::most_edges> added; // positions that added edges are behind
+    std::array<Index, Move::most_edges> added; // positions that added edges leave
     added[0] = first;
     for (int i = 0; i + 1 < move.edges; ++i) {
         auto const &segment = move.segments[i];

@@ -10,19 +10,19 @@
 #include <vector>
 
 namespace learnroute {
-/// A cycle of vertices in an array, with an undo journal.
+/// A cycle of vertices, stored in an array, with an undo journal.
 ///
-/// Vertices may be absent from it: the position of one that is not on the tour is -1.
+/// Vertices may be absent from the tour. Their position is -1.
 class Tour {
 public:
-    /// A vertex, and what the edge to the one behind it costs.
+    /// A vertex and the cost of the edge to its successor.
     struct Stop {
         Index vertex;
         double cost;
     };
 
 private:
-    /// A stretch of the array that a move wrote; what stood there is in `journal_`.
+    /// A range of the array that a move has overwritten. Its previous content is in `journal_`.
     struct Change {
         Index first;
         Index length;
@@ -34,7 +34,7 @@ private:
     std::vector<Stop> journal_;
     std::vector<Change> changes_;
 
-    /// Look up what the edge behind this position costs.
+    /// Look up the cost of the edge that leaves this position.
     void update_cost(Index position) {
         auto &[vertex, cost] = stops_[position];
         cost = (*costs_)(vertex, at(after(position)));
@@ -43,10 +43,10 @@ private:
 public:
     explicit Tour(std::shared_ptr<Costs const> costs) : costs_(std::move(costs)), position_(layout().vertices(), -1) {}
 
-    /// Write a cycle of vertices, all others are absent; nothing can be undone then.
+    /// Set the tour to a cycle of vertices and clear the journal. All other vertices are absent.
     void assign(std::span<std::int64_t const> order);
 
-    /// How many vertices are on the tour.
+    /// Number of vertices on the tour.
     [[nodiscard]] Index size() const { return static_cast<Index>(stops_.size()); }
     [[nodiscard]] std::span<Stop const> stops() const { return stops_; }
     /// Positions of all vertices.
@@ -58,20 +58,20 @@ public:
     [[nodiscard]] Index after(Index position) const { return position + 1 < size() ? position + 1 : 0; }
     [[nodiscard]] Index before(Index position) const { return position > 0 ? position - 1 : size() - 1; }
 
-    /// The vertices as they are written.
+    /// The vertices in the order of the array.
     [[nodiscard]] std::vector<Index> order() const;
-    /// The regions in the order of visits: from `start` to `end`, or once around.
+    /// The regions in the order of visits, from `start` to `end` or once around the cycle.
     [[nodiscard]] std::vector<Index> regions() const;
 
-    /// Write the segments of a move; what stood there goes into the journal.
+    /// Apply a move: write its segments, and save the overwritten stops in the journal.
     void rearrange(Move const &move);
 
-    /// Take the last change back and return where it was: first position and length.
+    /// Undo the last change and return its first position and its length.
     std::pair<Index, Index> undo();
     [[nodiscard]] bool has_changes() const { return !changes_.empty(); }
-    /// Numbers in the journal.
+    /// Number of entries in the journal.
     [[nodiscard]] std::size_t journal_size() const { return journal_.size() + changes_.size(); }
-    /// Keep all changes for good.
+    /// Make all changes permanent by clearing the journal.
     void forget_changes();
 };
 } // namespace learnroute

@@ -6,9 +6,9 @@
 
 namespace learnroute {
 namespace {
-constexpr auto tiny = 1e-100;       // factors below count for nothing, and would be slow to calculate with
-constexpr auto negligible = 1e-18;  // shares of the model below change no error
-constexpr auto forgettable = 1e-12; // shares of errors below are left out
+constexpr auto tiny = 1e-100;       // smaller factors are set to 0, because denormal numbers are slow
+constexpr auto negligible = 1e-18;  // smaller shares in the model do not change errors
+constexpr auto forgettable = 1e-12; // smaller shares of errors are left out
 double some(double factor) {
     return std::abs(factor) < tiny ? 0.0 : factor;
 }
@@ -20,7 +20,7 @@ Training::Training(std::shared_ptr<VisitProblem const> problem)
       common_factor_{1.0}, noise_{0.0}, scored_{0.0}, own_factor_(problem_->coupled ? problem_->regions : 0),
       owned_{0.0}, prices_(1) {}
 
-/// The number of trainings, from the first one on, of which nothing is left at the end.
+/// Return the number of trainings at the beginning that have no effect at the end.
 std::size_t Training::forgotten(std::span<Index const> regions) const {
     auto own = 1.0;
     auto common = 1.0;
@@ -33,7 +33,7 @@ std::size_t Training::forgotten(std::span<Index const> regions) const {
     return first;
 }
 
-/// What a training does one position later than it stands.
+/// Return the update of a training one position later than its current one.
 VisitProblem::Update const &Training::later(std::size_t training) const {
     return problem_->update(std::min(static_cast<Index>(training) + 1, problem_->at_most - 1), regions_[training]);
 }
@@ -100,7 +100,7 @@ void Training::weigh_own() {
     }
 }
 
-/// Bring up to date what depends on scores and total.
+/// Update the quantities that depend on scores and total.
 void Training::sum_up(std::size_t kept, std::size_t kept_behind) {
     auto const many = regions_.size();
     sum_[0] = total_;
@@ -178,7 +178,7 @@ template <bool coupled> void Training::price(Index region) {
     }
 }
 
-/// Find the errors in all regions, and the distance to the first model.
+/// Compute the errors in all regions and the distance to the first model.
 void Training::know() {
     auto const size = static_cast<std::size_t>(problem_->regions);
     errors_.assign(size, common_.back());

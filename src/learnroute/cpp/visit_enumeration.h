@@ -6,12 +6,12 @@
 #include <vector>
 
 namespace learnroute {
-/// The best of all sequences of visits, by depth-first search through every one of them.
+/// The best sequence of visits, by complete enumeration in depth-first order.
 ///
-/// Pruned where travel exceeds its budget, and where too few visits are left for those that are required. Sequences
-/// that are closed must have a fixed end (see `VisitProblem::cyclic`).
+/// A node is pruned if its travel exceeds the budget or if too few visits remain for the required regions. Closed
+/// sequences must have a fixed end (see `VisitProblem::cyclic`).
 class VisitEnumeration {
-    /// The expected errors, as `learnroute.model.law` splits them; and the sizes of all terms they are made of.
+    /// The expected errors, split as in `learnroute.model.law`, or the sums of the absolute values of their terms.
     struct Errors {
         std::vector<double> own;
         double sum;
@@ -20,13 +20,13 @@ class VisitEnumeration {
         void train(Errors const &before, VisitProblem const &problem, Index region, VisitProblem::Update const &update);
     };
 
-    /// A sequence so far.
+    /// A partial sequence.
     struct Node {
         Errors errors;
         Errors sizes;
         double travel;
         Index region;
-        Index next; // the region to be tried next behind it
+        Index next; // the region to be tried next after it
         Index missing;
     };
 
@@ -44,15 +44,15 @@ class VisitEnumeration {
     void look();
 
 public:
-    /// `relative`: what rounding can do to a value, relative to the sizes of its terms.
+    /// `relative` is the maximum rounding error of a value, relative to the sizes of its terms.
     VisitEnumeration(std::shared_ptr<VisitProblem const> problem, double relative);
 
-    /// Go on by so many nodes; return whether all sequences were seen.
+    /// Process up to `nodes` more nodes. Return whether all sequences have been enumerated.
     bool advance(std::int64_t nodes);
 
-    /// The best sequence; empty where none keeps the rules.
+    /// The best sequence; empty if there is no feasible one.
     [[nodiscard]] std::vector<Index> const &best() const { return best_; }
-    /// A lower bound of all values, rounding included.
+    /// A lower bound on all values that accounts for rounding.
     [[nodiscard]] double low() const { return low_; }
 };
 } // namespace learnroute

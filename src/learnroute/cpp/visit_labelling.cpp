@@ -21,7 +21,7 @@ VisitLabelling::VisitLabelling(std::shared_ptr<VisitProblem const> problem, doub
     for (Index k = 0; k < regions; ++k)
         if (problem_->may_begin(k))
             reach_[k] = problem_->travel(problem_->outside(), k);
-    for (Index round = 0; round < regions; ++round) // Bellman and Ford
+    for (Index round = 0; round < regions; ++round) // Bellman–Ford
         for (Index u = 0; u < regions; ++u)
             for (Index v = 0; v < regions; ++v)
                 reach_[v] = std::min(reach_[v], reach_[u] + problem_->travel(u, v));
@@ -42,7 +42,7 @@ void VisitLabelling::next_layer() {
         for (Index k = 0; k < problem_->regions; ++k)
             if (count(members.code, k) < problem_->repeats[k])
                 codes_.push_back(members.code + (Code{1} << (k * bits_)));
-    std::ranges::sort(codes_, std::greater{}); // taken from the end
+    std::ranges::sort(codes_, std::greater{}); // codes are processed from the end
     auto const rest = std::ranges::unique(codes_);
     codes_.erase(rest.begin(), rest.end());
     std::erase_if(codes_, [&](Code code) {

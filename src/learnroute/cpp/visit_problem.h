@@ -9,35 +9,35 @@
 #include <vector>
 
 namespace learnroute {
-/// Sequences of visits and what they cost: see `learnroute.model.visit_objective`. Regions that may not be visited are
-/// left out here; their errors are in `scores`, `total` and `count`.
+/// A problem with optional and repeated visits (see `learnroute.model.visit_objective`). Regions that may not be
+/// visited are left out; their errors are included in `scores`, `total` and `count`.
 ///
-/// Beside the regions there is one stop more, `outside`, from which routes come and to which they go: what beginning
-/// and ending at each region costs is the travel from there and to there.
+/// There is one additional stop, `outside`, at which routes start and end: the costs of beginning and ending at a
+/// region are the travel from and to this stop.
 struct VisitProblem {
     using Update = ErrorUpdates::Update;
 
     Index regions;
-    double rate;                 // what a unit of travel costs
-    std::vector<double> to;      // travel from stop u to stop v, row by row of v ...
-    std::vector<double> from;    // ... and row by row of u
-    std::vector<Update> updates; // by position and region, or by region alone where `steady`
+    double rate;                 // cost per unit of travel
+    std::vector<double> to;      // travel from stop u to stop v, one row per v ...
+    std::vector<double> from;    // ... and one row per u
+    std::vector<Update> updates; // by position and region, or by region alone if `steady`
     bool steady;
     bool coupled;
-    std::vector<double> towards; // Δ[k, j], row by row of k ...
-    std::vector<double> seen;    // ... and row by row of j
+    std::vector<double> towards; // Δ[k, j], one row per k ...
+    std::vector<double> seen;    // ... and one row per j
     std::vector<double> initial;
     std::vector<double> scores;
     double total;
     double count;
     std::vector<std::uint8_t> required;
-    std::vector<Index> repeats; // how often each region may be visited
+    std::vector<Index> repeats; // maximum number of visits per region
     Index at_least;
     Index at_most;
     double budget;
-    Index first; // the region that sequences begin with, or -1
+    Index first; // the region that sequences must begin with, or -1
     Index last;
-    bool cyclic; // whether the way from the last visit to the first is paid in the place of those from and to `outside`
+    bool cyclic; // whether travel from the last visit to the first replaces travel from and to `outside`
 
     [[nodiscard]] Index outside() const { return regions; }
     [[nodiscard]] std::size_t row(Index stop) const { return static_cast<std::size_t>(stop) * (regions + 1); }

@@ -10,10 +10,10 @@
 namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
-constexpr auto tiny = 1e-100; // weights below count for nothing, and would be slow to calculate with
-constexpr auto small = 1e-8;  // shares in the model, and weights of errors, below which pairs are left out
+constexpr auto tiny = 1e-100; // smaller weights are set to 0, because denormal numbers are slow
+constexpr auto small = 1e-8;  // pairs with smaller shares in the model or weights of errors are left out
 
-/// Σ weights[i]·row[regions[i]], from `begin` to `end`.
+/// Return Σ weights[i]·row[regions[i]] for i from `begin` to `end` - 1.
 double weigh_row(std::vector<double> const &weights, std::vector<Index> const &regions, double const *row,
                  std::size_t begin, std::size_t end) {
     std::array<double, 4> sums{};
@@ -47,17 +47,17 @@ double VisitRoute::value() const {
     return problem_->rate * travel_ + sum_.back() + problem_->count * common_.back();
 }
 
-/// What training does in the region of a visit, one position later.
+/// Return the update of a visit one position later than its current one.
 VisitProblem::Update const &VisitRoute::later(std::size_t visit) const {
     return problem_->update(std::min(static_cast<Index>(visit) + 1, problem_->at_most - 1), visits_[visit]);
 }
 
-/// Whether the common part of the errors counts where so many visits follow.
+/// Whether the common part of the errors matters if `follow` visits follow.
 bool VisitRoute::counts(std::size_t follow) const {
     return std::abs(common_weight_[follow]) > negligible_ * problem_->count;
 }
 
-/// The own part of the error in a region before the visit at a place.
+/// Return the own part of the error in a region before the visit at a place.
 double VisitRoute::own_at(Index region, std::size_t place) const {
     auto const *const seen = problem_->seen_from(region);
     auto found = 0.0;
@@ -72,8 +72,9 @@ double VisitRoute::own_at(Index region, std::size_t place) const {
     return found + left * problem_->initial[region];
 }
 
-/// Find the own part of the error before each visit, of visits that count; the first ones are known, and all are where
-/// visits that have changed have no share in the model before them. From the visit `same` on, visits are as before.
+/// Compute the own part of the error before each visit that matters. The first `kept` ones are known. The others are
+/// known, too, if no changed visit has a share in the model before them. From the visit `same` on, visits are
+/// unchanged.
 void VisitRoute::find_own(std::size_t kept, std::size_t same) {
     auto const size = visits_.size();
     auto first = size;
@@ -89,7 +90,7 @@ void VisitRoute::find_own(std::size_t kept, std::size_t same) {
               own_.begin() + static_cast<std::ptrdiff_t>(begin), 0.0);
     shares_.resize(size);
     auto held = begin; // the first visit that has a share in the model
-    auto left = 1.0;   // the first model's
+    auto left = 1.0;   // share of the first model
     while (held > 0 && std::abs(left) > negligible_) {
         --held;
         auto const &update = problem_->update(static_cast<Index>(held), visits_[held]);
@@ -114,7 +115,7 @@ void VisitRoute::find_own(std::size_t kept, std::size_t same) {
 void VisitRoute::assign(std::span<Index const> visits) {
     auto const size = visits.size();
     auto const kept = static_cast<std::size_t>(std::ranges::mismatch(visits_, visits).in1 - visits_.begin());
-    auto same = size; // the visit from which on all stay where they are
+    auto same = size; // first visit of the unchanged end
     if (visits_.size() == size)
         while (same > kept && visits_[same - 1] == visits[same - 1])
             --same;
@@ -143,17 +144,17 @@ void VisitRoute::assign(std::span<Index const> visits) {
     std::ranges::copy(visits_, stops_.begin() + 1);
     stops_.back() = round ? visits_.front() : outside;
     auto const measure = [&](std::size_t place) { legs_[place] = problem_->travel(stops_[place], stops_[place + 1]); };
-    measure(0); // the way back of a cycle
+    measure(0); // the closing edge of a cycle
     for (auto place = kept; place <= same; ++place)
         measure(place);
     measure(size);
     travel_ = std::accumulate(legs_.begin(), legs_.end() - (problem_->cyclic ? 1 : 0), 0.0);
 }
 
-/// Find H[k] behind each visit, of visits for which it counts; the last ones are known.
+/// Compute H[k] behind each visit for which it matters. The last `kept` ones are known.
 void VisitRoute::weigh_own(std::size_t kept) {
     auto const size = visits_.size();
-    auto begin = size; // the first visit whose own error counts
+    auto begin = size; // the first visit whose own error matters
     while (begin > 0 && counts(size - begin))
         --begin;
     shares_.resize(size);
@@ -180,7 +181,7 @@ void VisitRoute::weigh_own(std::size_t kept) {
     }
 }
 
-/// Find G·a at each place.
+/// Compute G·a at each place.
 void VisitRoute::sum_owned() {
     auto const size = visits_.size();
     std::ranges::fill(owned_, 0.0);
@@ -193,7 +194,8 @@ void VisitRoute::sum_owned() {
         }
         return;
     }
-    for (auto visit = size; visit-- > 0 && counts(size - 1 - visit);) { // the own part in its region, at places before
+    for (auto visit = size;
+         visit-- > 0 && counts(size - 1 - visit);) { // own part of the error in its region, at earlier places
         auto const region = visits_[visit];
         auto const *const seen = problem_->seen_from(region);
         auto place = visit;
@@ -214,7 +216,7 @@ void VisitRoute::weigh() {
     is_weighed_ = true;
     auto const old = weighed_.size();
     auto const size = visits_.size();
-    std::size_t kept = 0; // visits at the end
+    std::size_t kept = 0; // number of unchanged visits at the end
     if (problem_->steady || old == size)
         while (kept < std::min(old, size) && weighed_[old - 1 - kept] == visits_[size - 1 - kept])
             ++kept;
@@ -246,7 +248,7 @@ void VisitRoute::weigh() {
     }
 }
 
-/// Find the own part of the error in a region at each place, and H of the region behind it.
+/// Compute the own part of the error in a region at each place, and H of the region behind it.
 void VisitRoute::follow_region(Index region) {
     auto const size = visits_.size();
     region_own_.assign(size + 1, 0.0);

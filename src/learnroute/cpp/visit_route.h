@@ -7,28 +7,28 @@
 #include <vector>
 
 namespace learnroute {
-/// A sequence of visits, its value, and what it would be with one visit more.
+/// A sequence of visits, its value, and its value with one additional visit.
 ///
-/// The value behind a place is a linear function of the expected errors there: A·Σ + B·c + G·a + C, with the sum Σ of
-/// the regions' own parts a and the common part c (`learnroute.model.law`). So kept are, for each place, the errors
-/// reached from the beginning, and the weights A, B, C of the end. The end is priced one position later than it stands,
-/// as it would be behind a further visit.
+/// The final value is a linear function of the expected errors at any place, A·Σ + B·c + G·a + C, with the sum Σ of the
+/// regions' own parts a and the common part c (`learnroute.model.law`). Therefore the route stores, for each place, the
+/// errors after the visits before it, and the weights A, B, C of the visits behind it. The latter are evaluated one
+/// position later than their current one, because an additional visit shifts them.
 ///
-/// Where errors are coupled, c depends on a[k] before each visit to a region k, and C on H[k] = G·Δ[k] behind it: sums
-/// over the visits before and behind, of which those that count next to nothing are left out. The weights of the end
-/// are found when they are asked for.
+/// If errors are coupled, c depends on a[k] before each visit to a region k, and C on H[k] = G·Δ[k] behind it. These
+/// are sums over the visits before and behind; visits with a negligible share are left out. The weights are computed
+/// only when they are needed.
 class VisitRoute {
     std::shared_ptr<VisitProblem const> problem_;
-    double negligible_; // what shares and weights count for nothing below; 0 where they may grow
+    double negligible_; // threshold below which shares and weights are ignored; 0 if they may grow
     std::vector<Index> visits_;
-    std::vector<Index> stops_;   // the same between what comes before and after them
+    std::vector<Index> stops_;   // the visits, with the stops before and after them
     std::vector<double> legs_;   // travel to each visit, and from the last one
     std::vector<double> sum_;    // Σ before each visit, and at the end
     std::vector<double> common_; // c
     std::vector<double> own_;    // a[k] before each visit
-    std::size_t known_ = 0;      // the first visit of which it is known; before it, it counts for nothing
+    std::size_t known_ = 0;      // first visit with a known a[k]; earlier ones are negligible
     double travel_ = 0.0;
-    // By how many visits follow; of `weighed_`:
+    // Indexed by the number of visits that follow, for the visits in `weighed_`:
     std::vector<Index> weighed_;
     std::vector<double> sum_weight_;    // A
     std::vector<double> common_weight_; // B
@@ -38,11 +38,11 @@ class VisitRoute {
     std::vector<double> summed_;        // A·Σ
     std::vector<double> shared_;        // B·c
     bool is_weighed_ = false;
-    // Of a region that is priced:
+    // For the region whose insertion is evaluated:
     std::vector<double> region_own_;    // a, by place
-    std::vector<double> region_weight_; // H, by how many visits follow
+    std::vector<double> region_weight_; // H, by the number of visits that follow
     std::vector<double> prices_;
-    std::vector<double> shares_; // of each visit in the model, or in what follows
+    std::vector<double> shares_; // of each visit in the model, or in the later errors
 
     [[nodiscard]] VisitProblem::Update const &later(std::size_t visit) const;
     [[nodiscard]] bool counts(std::size_t follow) const;
@@ -60,14 +60,14 @@ public:
     [[nodiscard]] VisitProblem const &problem() const { return *problem_; }
     [[nodiscard]] std::vector<Index> const &visits() const { return visits_; }
     [[nodiscard]] double travel() const { return travel_; }
-    /// Infinity where there is no visit.
+    /// The value of the sequence; infinity if it is empty.
     [[nodiscard]] double value() const;
 
-    /// Change the visits; what beginning and end have in common with the present ones is kept.
+    /// Set the visits. Results for the common beginning and end of the old and new sequence are reused.
     void assign(std::span<Index const> visits);
-    /// The value with a further visit to a region, by the place it is put at; infinity where the rules forbid that.
+    /// Return the value with an additional visit to a region, by place of insertion; infinity if it is not allowed.
     ///
-    /// How often the region is visited already is not looked at.
+    /// The limit on visits to the region is not checked.
     std::span<double const> prices(Index region);
 };
 } // namespace learnroute

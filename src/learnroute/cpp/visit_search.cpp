@@ -9,9 +9,9 @@
 namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
-constexpr std::size_t neighbours = 10; // of a region that moves make its neighbours along the route
-constexpr std::size_t rare = 20;       // of so many moves, one changes where the route begins or ends
-constexpr std::size_t seldom = 5;      // of so many, one joins parts between long ways otherwise
+constexpr std::size_t neighbours = 10; // number of nearest regions that local moves consider
+constexpr std::size_t rare = 20;       // one move in this many changes the beginning or end of the route
+constexpr std::size_t seldom = 5;      // one move in this many recombines parts between long edges
 constexpr std::size_t short_segment = 3;
 constexpr std::size_t longest_segment = 50;
 } // namespace
@@ -26,8 +26,8 @@ VisitSearch::VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView
     find_sway();
 }
 
-/// What is learnt before the last visits fades with each of them (`learnroute.model.law`), and lies within the range of
-/// the dissimilarities.
+/// The effect of earlier visits decreases with each of the last ones (`learnroute.model.law`), and is bounded by the
+/// range of the dissimilarities.
 void VisitSearch::find_sway() {
     auto const &problem = route_.problem();
     auto retention = 0.0;
@@ -64,7 +64,7 @@ void VisitSearch::find_sway() {
 double VisitSearch::least_loss() const {
     auto const &problem = route_.problem();
     auto const size = current_.size();
-    auto same = size; // the visit from which on all stay where they are
+    auto same = size; // first visit of the unchanged end
     while (same > 0 && current_[same - 1] == trial_[same - 1])
         --same;
     auto const sway = sway_[size - same];
@@ -128,7 +128,7 @@ bool VisitSearch::rearrange() {
     auto const at = [&](Index place) { return trial_.begin() + place; };
     trial_ = current_;
     auto const here = begin_ + dice_.below(end_ - begin_);
-    if (dice_.below(rare) == 0) { // turn the beginning or the end, or cut between the two elsewhere
+    if (dice_.below(rare) == 0) { // reverse the beginning or the end, or rotate the route
         auto const turn = dice_.below(3);
         if (turn == 0)
             std::reverse(at(begin_), at(here + 1));
@@ -140,7 +140,7 @@ bool VisitSearch::rearrange() {
     }
     if (dice_.below(seldom) == 0)
         return recombine();
-    auto const choice = dice_.coin() ? std::min(listed_, neighbours) : listed_; // further ones lead to other clusters
+    auto const choice = dice_.coin() ? std::min(listed_, neighbours) : listed_; // farther ones lead to other clusters
     auto const there = places_[near_[current_[here] * listed_ + dice_.below(choice)]];
     if (there < 0)
         return false;
@@ -150,7 +150,7 @@ bool VisitSearch::rearrange() {
         std::reverse(at(one + 1), at(two + 1));
     else if (turned)
         std::reverse(at(one), at(two));
-    else { // Or-opt: a segment goes to the other side of what is between
+    else { // Or-opt: move a segment across the visits in between
         auto const length = 1 + dice_.below(dice_.coin() ? short_segment : longest_segment);
         if (here < there)
             std::rotate(at(here + 1), at(there), at(std::min(end_, there + length)));
@@ -162,7 +162,7 @@ bool VisitSearch::rearrange() {
 
 bool VisitSearch::recombine() {
     auto const &problem = route_.problem();
-    lengths_.assign(1, 0.0); // the beginning and the end are cut as often as the longest way
+    lengths_.assign(1, 0.0); // the beginning and the end are cut as often as the longest edge
     auto longest = 0.0;
     for (auto place = begin_ + 1; place < end_; ++place) {
         auto const way = problem.travel(current_[place - 1], current_[place]);
@@ -178,12 +178,12 @@ bool VisitSearch::recombine() {
     std::ranges::sort(cuts);
     auto const [from, middle, to] = cuts;
     auto const at = [&](Index place) { return trial_.begin() + place; };
-    auto const turned = 1 + dice_.below(3); // the first part, the second part, or both
+    auto const turned = 1 + dice_.below(3); // reverse the first part (1), the second part (2), or both (3)
     if (turned & 1)
         std::reverse(at(from), at(middle));
     if (turned & 2)
         std::reverse(at(middle), at(to));
-    if (dice_.coin()) // else they change places, in the same direction or turned
+    if (dice_.coin()) // swap the two parts
         std::rotate(at(from), at(middle), at(to));
     if (dice_.coin())
         std::reverse(at(from), at(to));
