@@ -102,7 +102,7 @@ class NgRouteParams(NamedTuple):
     room_growth: float = 1.4  # factor by which the room grows after a round that used enough of it
     room_used: float = 0.7  # share of the room that is enough
     overgrown: float = 2.0  # ng-sets with more labels than this many times the room are undone
-    most_rooms: float = 3.0  # maximum of the room, relative to the labels allowed per layer
+    most_rooms: float = 3.0  # the proof gives up if the room exceeds this many times the labels allowed per layer
     bidirectional_growth: float = 4.0  # bidirectional labelling ends if a direction has this many times the room
     bidirectional_gap: float = 0.6  # it is tried once the gap has decreased to this share of the gap at the last try
     bidirectional_arcs: float = 0.15  # it needs at most this share of all arcs to be free ...
