@@ -1,4 +1,4 @@
-"""Methods that put several components together: exact, auto, search, travel. Each has the signature of a solver."""
+"""Methods that combine several components: exact, auto, search, travel. Each has the signature of a solver."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def exact(
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
-    """Return an order of least value; if time or memory ends first, the best one found and its bound."""
+    """Return an optimal order; if time or memory runs out first, the best order found, with its bound."""
     if objective.size <= params.held_karp.most_regions:
         return held_karp(objective, rng, budget, params)
     proof = params.proof
@@ -42,7 +42,7 @@ def exact(
 
 
 def _for_searching(objective: Linear, budget: Budget, params: SolverParams) -> Budget:
-    """Return the search's part of the time; a bound gets the rest, and less of it where time is short."""
+    """Return the search's part of the time. A bound gets the rest, which is smaller if time is short."""
     limits, left, size = params.search, budget.seconds_left, objective.size
     if left is None or size <= limits.several_starts_regions:
         return budget.part(limits.search_share)
@@ -64,7 +64,7 @@ def search_and_prove(
     candidates = [iterated_local_search(objective, rng, usual, initial=initial, params=params)]
     if initial is not None:
         candidates.append(initial)
-    candidates.append(np.argsort(-objective.ranks, kind="stable"))  # where travel counts for nothing, that is it
+    candidates.append(np.argsort(-objective.ranks, kind="stable"))  # optimal if travel does not count
     incumbent = min(map(objective.repair, candidates), key=objective)
     proof = prove(objective, incumbent, budget, params, rng)
     order = proof.order
@@ -87,7 +87,7 @@ def search(
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
-    """Return the best order found from a few starts, or from `initial`; where there are few orders, the best of all."""
+    """Return the best order found from a few starts or from `initial`; with few regions, an optimal order."""
     if objective.size <= params.held_karp.most_regions:  # a bound needs the same table
         best = held_karp(objective, rng, budget.part(params.search.search_share), params)
         if best.optimal:
@@ -100,7 +100,7 @@ def search(
 def travel_only(
     objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
 ) -> Answer:
-    """Return the shortest route found, scores ignored; proved shortest as far as all sets can be enumerated."""
+    """Return the shortest route found, ignoring scores; proved to be shortest if all sets can be enumerated."""
     blind = objective.travel_alone()
     notes: tuple[str, ...] = ("shortest path found; not proved to be the shortest",)
     if objective.size <= params.held_karp.most_regions:
@@ -114,7 +114,7 @@ def travel_only(
 
 
 def _shortest(blind: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams) -> tuple[IntArray, bool]:
-    """Return a shortest order of a few regions, and whether that is proved: by branching where that is quicker."""
+    """Return a shortest order of a few regions, and whether it is proved; branching is used if it is faster."""
     if blind.size > params.held_karp.shortest and branching_applies(blind, params.proof):
         start = nearest_neighbour(blind, rng, budget.silent().without_limit(), params)
         proof = prove(blind, start.order, budget, params, rng)
@@ -131,9 +131,10 @@ def auto(
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
-    """Prove the optimum where that is quick, else return the best route found; never worse than Algorithm 1's.
+    """Return the proved optimum if that is quick, otherwise the best route found.
 
-    Nor than `initial`. With very many regions, Algorithm 1 would take longer than the search, and is left out.
+    The route is never worse than Algorithm 1's, or than `initial`. With very many regions, Algorithm 1 would take
+    longer than the search and is skipped.
     """
     size, most = objective.size, params.auto.algorithm1_regions
     if size <= params.held_karp.most_regions:
@@ -159,7 +160,7 @@ def auto(
     if effort is not None:
         found = search_and_prove(objective, rng, budget, params._replace(proof=effort), start.order)
         return replace(found, basis=basis)
-    # where scores count far back, a search finds its own start: moves do not lead far from Algorithm 1's tail
+    # if early scores count too, the search constructs its own start: moves do not lead far from Algorithm 1's tail
     begin = start.order if initial is not None or objective.only_last_counts else None
     part = _for_searching(objective, budget, params)
     order = iterated_local_search(objective, rng, part, initial=begin, params=params)
@@ -167,7 +168,7 @@ def auto(
 
 
 def _effort(objective: Linear, params: SolverParams) -> ProofParams | None:
-    """Return what `auto` spends on a proof; None where it does not try one."""
+    """Return the effort that `auto` spends on a proof; None if it does not attempt one."""
     for most, effort in params.auto.efforts:
         if objective.size <= most:
             return effort

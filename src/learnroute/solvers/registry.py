@@ -1,4 +1,4 @@
-"""All methods by name, and which solver each has for which kind of objective. A new one is one line here."""
+"""All methods by name, and the solver of each for every kind of objective. A new method is one entry here."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Method:
     """A solver with its name and one line about it."""
 
     name: str
-    solvers: Mapping[type, Solver]  # by the kind of objective that they take, or a class above it
+    solvers: Mapping[type, Solver]  # by the class of their objectives, or a base class of it
     summary: str
-    random: bool = False  # whether its result is one draw of many
-    by_travel: bool = False  # whether it goes by travel alone, even where travel is worth nothing
+    random: bool = False  # whether its result is one random draw of many
+    by_travel: bool = False  # whether it considers travel only, even if the travel rate is 0
     warm: bool = False  # whether it can start from a given order (keyword `initial`)
 
     def solve(
         self, objective: Objective | VisitObjective | FleetObjective, rng: np.random.Generator, budget: Budget,
         params: SolverParams = DEFAULTS, **options: Any,
     ) -> Answer:  # fmt: skip
-        """Solve by the solver for this kind of objective."""
+        """Call the solver for this kind of objective."""
         solver = next((self.solvers[kind] for kind in type(objective).__mro__ if kind in self.solvers), None)
         if solver is None:
             asked = "several vehicles or models" if isinstance(objective, FleetObjective) else "optional visits"
@@ -108,5 +108,5 @@ METHODS: dict[str, Method] = {
 
 
 def method_by_name(name: str) -> Method:
-    """Return a method, or refuse an unknown name."""
+    """Return the method with this name; reject an unknown name."""
     return METHODS[as_choice("method", name, METHODS)]

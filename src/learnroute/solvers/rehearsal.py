@@ -1,4 +1,4 @@
-"""Routes priced by rehearsal, and the search for good ones: simulated annealing (`cpp/rehearsal*.h`)."""
+"""Evaluation of routes by rehearsal, and simulated annealing of them (`cpp/rehearsal*.h`)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from learnroute.solvers.visits.search import search as search_visits
 
 
 class Rehearsed:
-    """The errors of sequences of batches, draw by draw: affine maps by position and batch, and tests (see the core).
+    """Errors of sequences of batches for each draw: affine maps by position and batch, and tests (see the core).
 
-    The draw is the last axis of each array. Each region has `visits` batches, one for each visit, side by side. Without
+    The draw is the last axis of each array. Each region has `visits` consecutive batches, one per visit. Without
     repeated visits, batches are regions.
     """
 
@@ -29,7 +29,7 @@ class Rehearsed:
         flat = [np.ascontiguousarray(table).ravel() for table in (maps, constants, start, root, aims, rest)]
         self.core = _core.Rehearsal(batches, positions, draws, *flat)
         self.visits, self.tests = visits, rest.size // draws
-        self.work = width**2 * draws  # multiplications of a training
+        self.work = width**2 * draws  # multiplications per training
 
     def errors(self, batches: IntArray) -> FloatArray:
         """Return the error of each draw after training one model on a sequence of batches."""
@@ -40,7 +40,7 @@ class Rehearsed:
         return self.core.models(np.ascontiguousarray(batches, dtype=np.int64))
 
     def batches(self, routes: FleetRoutes, models: int) -> list[IntArray]:
-        """Return the batches that each model is trained on; the visits to a region have one after the other."""
+        """Return the batches that each model is trained on; successive visits to a region use successive batches."""
         found: list[list[int]] = [[] for _ in range(models)]
         counts: dict[int, int] = {}
         for _, region, model in routes.visits():
@@ -53,10 +53,10 @@ def anneal(
     rehearsed: Rehearsed, objective: FleetObjective, start: FleetRoutes, rng: np.random.Generator, budget: Budget,
     params: RehearsalParams = DEFAULTS.rehearsal, share: float = 1.0,
 ) -> tuple[FleetRoutes, float]:  # fmt: skip
-    """Return the best routes found from some that keep the rules, and their value.
+    """Return the best routes found from `start`, which must satisfy the rules, and their value.
 
-    The objective's travel and rules count; its error is replaced by the rehearsed one. `share` is that of the usual
-    effort to spend.
+    The objective's travel and rules count; its error is replaced by the rehearsed one. `share` is the share of the
+    usual effort to spend.
     """
     found = _core.RehearsalSearch(
         rehearsed.core, core_problem(objective), rehearsed.visits, int(rng.integers(2**63))
@@ -64,7 +64,7 @@ def anneal(
     found.start([list(route) for route in start.routes], [list(row) for row in start.models])
     visits = max(objective.size, objective.visits.rules.at_most)
     effort = max(1, int(share * params.moves * visits))
-    work = rehearsed.work * (visits + rehearsed.tests - 1)  # of a move
+    work = rehearsed.work * (visits + rehearsed.tests - 1)  # per move
     step = max(1, min(int(params.work / work), -(-effort // params.temperatures)))
     found.run(step, 0.0)
     hot, done = params.hot * found.typical_loss, 0
@@ -78,7 +78,7 @@ def anneal(
 
 
 def first_routes(objective: FleetObjective, rng: np.random.Generator, budget: Budget) -> FleetRoutes:
-    """Return routes that keep the rules: at random where one vehicle visits all regions with one model, else by law."""
+    """Return routes that satisfy the rules: random if one vehicle visits all regions with one model, else searched."""
     visits, rules = objective.visits, objective.rules
     if rules.size > 1 or not rules.merged:
         found = search_fleet(objective, rng, budget.sparing()).routes
@@ -98,7 +98,7 @@ def of_one_model(order: IntArray) -> FleetRoutes:
 
 
 def shuffle(routes: FleetRoutes, objective: FleetObjective, rng: np.random.Generator) -> FleetRoutes:
-    """Return the same visits in random order, as many per vehicle and model; fixed first and last visits stay."""
+    """Return the same visits in random order, with the same number per vehicle and model; fixed ends stay."""
     visits = routes.regions
     begin, end = int(objective.visits.first is not None), len(visits) - int(objective.visits.ends.last is not None)
     visits[begin:end] = rng.permutation(visits[begin:end]).tolist()

@@ -10,8 +10,8 @@ from learnroute.model.validation import FloatArray, IntArray
 def minimum_spanning_tree(costs: FloatArray, order: IntArray | None = None) -> IntArray:
     """Return the T-1 edges of a minimum spanning tree, one (i, j) row each, by Prim's rule (1957) in O(T²).
 
-    Ties go to what is first in `order`, or to the smallest index. The matrix is read as symmetric: only rows of visited
-    regions are used.
+    Ties go to the first region in `order`, or to the smallest index. The matrix is assumed to be symmetric: only rows
+    of visited regions are used.
     """
     size = len(costs)
     numbers = np.arange(size) if order is None else order

@@ -1,6 +1,6 @@
-"""Check what a plan claims, by code that shares nothing with the solvers: one checker a kind of certificate.
+"""Checks of the claims of a plan, with one checker per kind of certificate; no code is shared with the solvers.
 
-docs/bounds.md says why each bound holds, and what a verdict means.
+docs/bounds.md explains why each bound holds and what a verdict means.
 """
 
 from learnroute.verification.checks import Check, Verification

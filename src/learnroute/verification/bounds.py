@@ -1,4 +1,4 @@
-"""Settle whether any order is below a goal: by the certificate of a plan, and by enumeration where that is possible."""
+"""Decide whether any order is below a goal: by the certificate of a plan, and by enumeration if that is possible."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ ON_A_GRID: dict[type[Certificate], ModuleType] = {
     OneTree: one_tree,
     BranchAndBound: branch_and_bound,
 }
-NEARLY = Fraction(999, 1000)  # of a goal whose proof is too large: that of this one is not tried
+NEARLY = Fraction(999, 1000)  # share of a goal with too large a proof beyond which other goals are not tried either
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was found about a goal.
+    """The result of checking a goal.
 
     Attributes
     ----------
     proved
-        No order is below the goal.
+        Whether it was shown that no order is below the goal.
     better
-        By how much an order is below it, if one is.
+        How far an order is below the goal, if one is.
     follows
-        What the certificate proves instead (without the constant), if it was recomputed and falls short.
+        The bound that the certificate proves instead (without the constant), if it was recomputed and is too low.
     why
-        Why neither was shown.
+        The reason why neither was shown.
     """
 
     proved: bool = False
@@ -49,12 +49,12 @@ class Checker:
 
     def __init__(self, model: Model, certificate: Certificate | None) -> None:
         self.model, self.certificate = model, certificate
-        self.known = Fraction(0)  # no order is below this: no cost is negative
+        self.known = Fraction(0)  # no order is below this, since no cost is negative
         self.too_large: Fraction | None = None  # the goal of a proof that was too large to repeat
         self._settled: dict[tuple[Fraction, bool], Outcome] = {}
 
     def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
-        """Say whether no order is below a goal; `optimum`: with all orders considered, where ng-routes allow it."""
+        """Decide whether no order is below a goal; with `optimum`, consider all orders if ng-routes allow it."""
         if goal <= self.known:
             return Outcome(proved=True)
         key = goal, optimum
@@ -111,7 +111,7 @@ class Checker:
             return Outcome(why="more labels are needed to repeat it than are allowed")
         if left.cheapest is None or left.bound >= left.costs.goal:
             return Outcome(proved=True)
-        # more than its costs were rounded down by, and more than its shares were
+        # an upper bound on the value of this order: its cost, plus more than costs and shares were rounded down by
         lost = left.costs.value(left.cheapest + 2 * self.model.size + 2) + self.model.rounded_off
         if all_orders and left.costs.tight and lost < goal:
             return Outcome(better=goal - lost)
@@ -126,7 +126,7 @@ class Checker:
 
 
 def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: float) -> float:
-    """Return what a certificate proves about an objective, as far as `ceiling`; a tree proves no more than it says."""
+    """Return the bound that a certificate proves, up to `ceiling`; a tree proves no more than its stated bound."""
     if isinstance(certificate, BranchAndBound) or not math.isfinite(ceiling):
         ceiling = min(ceiling, certificate.bound)
     model = model_of(objective)

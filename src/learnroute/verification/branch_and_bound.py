@@ -1,7 +1,7 @@
 """Check a branch-and-bound tree: which tours could still be better? docs/bounds.md explains it.
 
-Vertices are the regions, then `home`, then `out`; all have two edges in a tour. Written with whole matrices, apart from
-the solver's code. Costs and multipliers are whole numbers of grid units.
+Vertices are the regions, then `home`, then `out`; all have two edges in a tour. The code works on whole matrices and is
+independent of the solver. Costs and multipliers are whole numbers of grid units.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from learnroute.verification.exact import ONE
 from learnroute.verification.grid import LARGEST, Costs, Grid, IntMatrix, exact_total
 
 MOST_SHIFTED = 45  # bits
-MOST_WORK = 2 * 10**9  # pairs of vertices looked at, in all nodes: about ten seconds; planners store smaller trees
+MOST_WORK = 2 * 10**9  # pairs of vertices processed in all nodes, about ten seconds; planners store smaller trees
 
 Comb = tuple[tuple[int, ...], ...]
 EdgeCosts = Callable[[tuple[int, ...]], IntMatrix]
@@ -28,7 +28,7 @@ State = tuple[BoolArray, BoolArray]  # which edges may be used, and which must b
 
 
 def bound(costs: Costs, certificate: BranchAndBound) -> int:
-    """Return the goal where the tree leaves no tour below it, else what the root's 1-tree proves, in grid units."""
+    """Return the goal if the tree proves that no tour is below it, else the root's 1-tree bound, in grid units."""
     return costs.goal if no_tour_left(costs, certificate) else one_tree.bound(costs, certificate)
 
 
@@ -42,7 +42,7 @@ def no_tour_left(costs: Costs, certificate: BranchAndBound) -> bool:
 
     @lru_cache(maxsize=200)
     def edges(ending: tuple[int, ...]) -> IntMatrix:
-        """Scores of the end are paid exactly, at its last region; the next one and the least of the rest before it."""
+        """Return costs: exact scores of the ending at its last region, bounds on the others at its first region."""
         found = plain.copy()
         if model.only_last_counts or model.factors is not None:
             ending = ()
@@ -66,10 +66,11 @@ def no_tour_left(costs: Costs, certificate: BranchAndBound) -> bool:
 
 
 def all_pruned(edges: EdgeCosts, grid: Grid, nodes: tuple[Node, ...], combs: tuple[Comb, ...] = ()) -> bool:
-    """Whether the nodes, gone through depth first, leave no tour that costs less than the goal of the grid.
+    """Whether the nodes, in depth-first order, exclude all tours that cost less than the goal of the grid.
 
-    `edges` gives the costs of all edges for orders with a known ending, its last region first; with 0 between home and
-    out, which every tour uses. No tour takes an edge that costs as much as the goal. `combs` are what nodes refer to.
+    `edges` returns the costs of all edges for orders with a known ending, its last region first. The edge between home
+    and out, which every tour uses, costs 0. No tour uses an edge that costs as much as the goal. `combs` are the combs
+    that nodes refer to.
     """
     if not all(is_comb(comb) for comb in combs):
         return False
@@ -77,7 +78,7 @@ def all_pruned(edges: EdgeCosts, grid: Grid, nodes: tuple[Node, ...], combs: tup
     usable = (costs < grid.goal) & ~np.eye(len(costs), dtype=bool)
     must = np.zeros_like(usable)
     must[-1, -2] = must[-2, -1] = usable[-1, -2] = usable[-2, -1] = True
-    waiting: list[State | None] = [(usable, must)]  # None: pruned already, with all of its children
+    waiting: list[State | None] = [(usable, must)]  # None if pruned already, with all of its children
     effort = Effort(MOST_WORK)
     for node in nodes:
         if not waiting:
@@ -104,7 +105,7 @@ def _children(state: State | None, branch: tuple[int, ...]) -> list[State | None
 
 
 def _fix(state: State | None, v: int, other: int, used: bool) -> State | None:
-    """Return the child in which an edge is fixed to 1, or to 0; None where that cannot be."""
+    """Return the child in which an edge is fixed to 1 or to 0; None if that is impossible."""
     if state is None:
         return None
     usable, must = state[0].copy(), state[1].copy()
@@ -130,7 +131,7 @@ def _known_ending(must: BoolArray) -> tuple[int, ...]:
 
 
 def is_comb(comb: Comb) -> bool:
-    """Whether sets of vertices are a handle and an odd number of teeth: disjoint, each partly inside of the handle."""
+    """Whether sets of vertices are a handle and an odd number of disjoint teeth, each partly inside the handle."""
     if len(comb) < 4 or len(comb) % 2:
         return False
     handle, *teeth = (set(members) for members in comb)
@@ -139,7 +140,7 @@ def is_comb(comb: Comb) -> bool:
 
 
 def _crossings(comb: Comb, count: int) -> IntMatrix:
-    """How many sets of a comb each edge leaves."""
+    """Return how many sets of a comb each edge leaves."""
     found = np.zeros((count, count), dtype=np.int64)
     for members in comb:
         inside = np.zeros(count, dtype=bool)
@@ -151,7 +152,7 @@ def _crossings(comb: Comb, count: int) -> IntMatrix:
 def _narrow(
     edges: EdgeCosts, state: State, node: Node, grid: Grid, combs: tuple[Comb, ...], effort: Effort
 ) -> State | None:
-    """Return what is left of a node, or None if no tour below the goal is."""
+    """Return the usable and required edges of a node after fixing, or None if no tour below the goal remains."""
     propagated = _propagate(*state, effort)
     if propagated is None or not node.multipliers:
         return propagated
@@ -171,9 +172,9 @@ def _narrow(
         min(duals, default=0) < 0
         or sum(len(combs[k]) * z for (k, _), z in zip(node.combs, duals, strict=True)) > 2 * grid.goal
     ):
-        return usable, must  # which proves nothing more
+        return usable, must  # such dual values prove nothing more
     for (number, _), dual in zip(node.combs, duals, strict=True):
-        # tours cross the boundaries of a comb with t teeth 3t + 1 times at least
+        # a tour crosses the boundaries of a comb with t teeth at least 3t + 1 times
         costs = costs - dual * _crossings(combs[number], count)
         goal -= dual * (3 * (len(combs[number]) - 1) + 1)
     reduced = np.where(usable, costs - multipliers[:, None] - multipliers[None, :], LARGEST)
@@ -194,7 +195,7 @@ def _narrow(
 
 
 def _tree(reduced: IntMatrix, must: BoolArray) -> tuple[list[int], list[int], int] | None:
-    """Return parents, order of joining and cost of the cheapest tree with the edges that must be in it."""
+    """Return parents, order of joining and cost of the cheapest tree that contains the required edges."""
     count = len(reduced)
     near, by = np.full(count, LARGEST), np.full(count, -1)
     forced = np.zeros(count, dtype=bool)
@@ -218,7 +219,7 @@ def _tree(reduced: IntMatrix, must: BoolArray) -> tuple[list[int], list[int], in
 def _fix_by_reduced_cost(
     reduced: IntMatrix, usable: BoolArray, must: BoolArray, parent: list[int], joined: list[int], room: int
 ) -> None:
-    """Fix edges to 0 with no room for them in place of any tree edge; to 1 those that cannot be replaced."""
+    """Fix edges to 0 if exchanging any tree edge for them costs too much, and tree edges to 1 if all exchanges do."""
     count = len(reduced)
     dearest = np.full((count, count), -LARGEST)
     below = np.eye(count, dtype=bool)
@@ -240,7 +241,7 @@ def _fix_by_reduced_cost(
 
 
 def _propagate(usable: BoolArray, must: BoolArray, effort: Effort) -> State | None:
-    """Fix what two edges a vertex and one tour imply; None where no tour is left."""
+    """Fix edges as two edges per vertex and a single tour imply; return None if no tour remains."""
     while True:
         effort.spend(usable.size)
         most, least = usable.sum(axis=1), must.sum(axis=1)
@@ -266,7 +267,7 @@ def _propagate(usable: BoolArray, must: BoolArray, effort: Effort) -> State | No
 
 
 def _ends_of_paths(must: BoolArray) -> list[tuple[int, int]] | None:
-    """Return the two ends of each path of edges fixed to 1; None where one closes too early."""
+    """Return the two ends of each path of edges fixed to 1; None if one closes too early."""
     count = len(must)
     beside = [np.flatnonzero(row).tolist() for row in must]
     seen: set[int] = set()

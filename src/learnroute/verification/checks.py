@@ -1,4 +1,4 @@
-"""What a checker says about a plan, claim by claim: confirmed, refuted, or not checked."""
+"""Verdicts on the claims of a plan: confirmed, refuted, or not checked."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NOT_CHECKED: Verdict = "not checked"
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that a plan claims, and the verdict on it.
+    """A claim of a plan, and the verdict on it.
 
-    *confirmed*: it is true for the numbers of the problem. *refuted*: it is not, or it does not follow from the
-    certificate that is given for it. *not checked*: neither was shown.
+    *confirmed*: the claim is true for the numbers of the problem. *refuted*: it is false, or it does not follow from
+    the certificate given for it. *not checked*: neither was shown.
     """
 
     what: str
@@ -30,7 +30,7 @@ class Check:
 
     @property
     def holds(self) -> bool | None:
-        """True, False, or None where the claim was not checked."""
+        """True or False; None if the claim was not checked."""
         return {CONFIRMED: True, REFUTED: False, NOT_CHECKED: None}[self.verdict]
 
 
@@ -41,9 +41,9 @@ class Verification(TableMixin):
     Attributes
     ----------
     checks
-        One a claim.
+        One check per claim.
     remarks
-        The members of the plan that are no claims about its route: how it was found, and in which words.
+        The members of the plan that are not claims about its route, but describe how it was found.
     """
 
     checks: tuple[Check, ...]
@@ -57,7 +57,7 @@ class Verification(TableMixin):
 
     @property
     def verdict(self) -> Verdict:
-        """Refuted if any claim is; else not checked if any claim is; confirmed if all are."""
+        """Refuted if any claim is refuted, else not checked if any claim is not, else confirmed."""
         found = {check.verdict for check in self.checks}
         return REFUTED if REFUTED in found else NOT_CHECKED if NOT_CHECKED in found else CONFIRMED
 
@@ -76,7 +76,7 @@ class Verification(TableMixin):
         return Table(columns, [(check.what, check.verdict, check.detail) for check in self.checks])
 
     def sheet(self) -> Sheet:
-        """Return the claims, and what was not judged."""
+        """Return the claims, and the members that were not judged."""
         lines = (("not judged", f"{', '.join(self.remarks)} (how the route was found)"),) if self.remarks else ()
         return Sheet(f"{len(self.checks)} claims: {self.verdict}", (self.table(),), lines)
 
@@ -91,17 +91,17 @@ class Verification(TableMixin):
 
 
 class EffortExceededError(Exception):
-    """The checker's own limit, not an error of the plan."""
+    """The checker's effort limit was reached; this is not an error of the plan."""
 
 
 class Effort:
-    """Work that is left before a check ends with *not checked*, counted in operations, not in seconds."""
+    """Remaining work before a check ends with *not checked*, in operations, not in seconds."""
 
     def __init__(self, most: int) -> None:
         self.left = most
 
     def spend(self, amount: int) -> None:
-        """Count work about to be done; stop where it is more than what is left."""
+        """Subtract work about to be done; raise EffortExceededError if it exceeds the remaining work."""
         self.left -= amount
         if self.left < 0:
             raise EffortExceededError

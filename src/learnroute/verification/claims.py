@@ -1,4 +1,4 @@
-"""The claims of a plan whose route is one: what they are compared with, and the verdicts on them."""
+"""The claims of a plan with a valid route, the values they are compared with, and the verdicts on them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from learnroute.verification.guarantees import Ratios, largest_total, ratios_of_
 from learnroute.verification.pairs import PairChecker, PairLosses
 from learnroute.verification.visits import VisitChecker
 
-TOLERANCE = Fraction(str(OPTIMALITY))  # an optimum is a total that no route undercuts by more than this share of it
-DIGITS = Fraction(str(PRINTED))  # of a loss: what is written in decimal may be off by this much
-SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits: losses per region that differ by less count as equal
+TOLERANCE = Fraction(str(OPTIMALITY))  # a total is optimal if no route is better by more than this share of it
+DIGITS = Fraction(str(PRINTED))  # relative error allowed for a loss that is written in decimal
+SMALLEST = Fraction(2) ** -1022  # float64 loses digits below it; losses per region that differ by less count as equal
 
 
 class PlanClaims:
-    """The claims of a plan whose route is one, and what they are compared with."""
+    """The claims of a plan with a valid route, and the values they are compared with."""
 
     checker: Checker | PairChecker | VisitChecker | FleetChecker
 
@@ -40,15 +40,15 @@ class PlanClaims:
         given = plan.get("certificate")
         self.certificate = None if given is None else read_certificate(given, len(problem.stops), problem.size)
         self.certified = None if given is None else _rational(given["bound"])
-        self.constant = Fraction(0)  # of all routes: what `value` is without
+        self.constant = Fraction(0)  # part of T times the loss that is the same for all routes; `value` is without it
         self._price()
         self.scale = scale_of(self.parts)
 
     def _price(self) -> None:
-        """Note the visits, what they cost, and what compares that with all other routes."""
+        """Set the visits, their loss, and the checker that compares it with all other routes."""
         problem = self.problem
         self.visits: list[int] = self.plan["order"]
-        self.order: list[int] = problem.from_depot(self.visits).tolist()  # of stops: the depot first
+        self.order: list[int] = problem.from_depot(self.visits).tolist()  # order of stops, the depot first
         self.coupled = problem.learner.couples or problem.rules is not None  # the recursion holds for all learners
         losses: Losses | PairLosses = PairLosses(problem) if self.coupled else losses_of(problem)
         self.parts = losses.parts(self.order)
@@ -68,7 +68,7 @@ class PlanClaims:
         self.travelled = model.travel_of(self.order)
 
     def checks(self) -> list[Check]:
-        """Return the verdicts on all claims but the route."""
+        """Return the verdicts on all claims except the route."""
         found = [self._parts_check("loss", self.parts)]
         found += self._bounds()
         found += self._ratios({check.what: check.verdict for check in found})
@@ -76,7 +76,7 @@ class PlanClaims:
         return [*found, *self._others()]
 
     def _number(self, member: str, meaning: str) -> Fraction | None:
-        """Return a number that a plan claims; None where it says nothing; refuse what is no number."""
+        """Return a number that a plan claims, or None if it claims none; reject other values."""
         given = self.plan.get(member)
         if given is None:
             return None
@@ -86,7 +86,7 @@ class PlanClaims:
     def _parts_check(
         self, member: str, parts: Mapping[str, Fraction], unit: str = "per region", smallest: Fraction = SMALLEST
     ) -> Check:
-        """Compare the parts of a loss; they may be off by nine digits of the total, or twelve of their sizes."""
+        """Compare the parts of a loss, to nine digits of the total or twelve digits of their sizes."""
         claimed, scale = self.plan[member], scale_of(parts)
         if isinstance(claimed, Mapping) and set(claimed) - set(parts):
             return Check(member, REFUTED, f"has other parts than {', '.join(parts)}")
@@ -99,15 +99,15 @@ class PlanClaims:
     # Bounds
 
     def _goal(self, claimed: Fraction, tolerance: Fraction = Fraction(0)) -> Fraction:
-        """Return the goal below which no order may be if no route is below a claimed bound (per region)."""
+        """Return the goal that no order may be below if a claimed bound (per region) is valid."""
         total = claimed * self.size
         return total - max(tolerance * abs(total), self.size * SMALLEST) - self.constant
 
     def _below(self, ratio: Fraction = Fraction(1)) -> Fraction:
-        """Return the goal below which no order may be if the plan's own total is at most `ratio` times the least one.
+        """Return the goal that no order may be below if the plan's own total is at most `ratio` times the lowest one.
 
-        The tolerance is a share of the total's size, whatever its sign. Of all totals in the interval, the one counts
-        that asks most; what is taken off is convex in it, with its kink at 0.
+        The tolerance is a share of the total's absolute value. Of all totals in the interval, the one with the
+        strictest goal counts; the subtracted amount is convex in the total, with its kink at 0.
         """
         low, high = self.total
         asked = {low, high, min(max(low, Fraction(0)), high)}
@@ -154,7 +154,7 @@ class PlanClaims:
         return self._check_bound("certificate", self.certified, outcome)
 
     def _check_bound(self, what: str, claimed: Fraction, outcome: Outcome) -> Check:
-        """Say whether a stated bound (per region) is one."""
+        """Check whether a stated bound (per region) is valid."""
         kind = self.certificate.kind if self.certificate is not None else "no certificate"
         said = f"{format_number(claimed)} ({kind})"
         if outcome.proved:
@@ -167,7 +167,7 @@ class PlanClaims:
         return Check(what, REFUTED, f"{said} does not follow; what follows is {follows}")
 
     def _ratios(self, verdicts: Mapping[str, Verdict]) -> list[Check]:
-        """Check what follows from loss and bound: the gap, and the ratio."""
+        """Check the gap and the ratio, which follow from loss and bound."""
         found = []
         ratio: Fraction | None = None
         if self.optimal:
@@ -191,7 +191,7 @@ class PlanClaims:
         return found
 
     def _guarantees(self) -> list[Check]:
-        """Check the ratios to the least loss that are said to be known in advance."""
+        """Check the ratios to the lowest loss that are claimed to be known in advance."""
         found = []
         claimed = self._number("guarantee", "ratios")
         if claimed is not None:
@@ -213,11 +213,11 @@ class PlanClaims:
 
     @cached_property
     def ratios(self) -> Ratios:
-        """What is proved about Algorithm 1 in advance."""
+        """The ratios of Algorithm 1 that are proved in advance."""
         return ratios_of_algorithm1(self.problem)
 
     def _guarantee(self, claimed: Fraction) -> Check:
-        """Show that the total is at most so many times the least one, by whatever bound is known."""
+        """Check that the total is at most `claimed` times the lowest one, by any known bound."""
         said = format_number(claimed)
         if claimed <= 0:
             return Check("guarantee", REFUTED, f"{said}: ratios are > 0")
@@ -234,7 +234,7 @@ class PlanClaims:
             return Check("guarantee", NOT_CHECKED, f"{said}: {outcome.why}")
         return Check("guarantee", REFUTED, f"{said} follows neither from the bound nor from what is known in advance")
 
-    # What else follows from route and problem
+    # Other claims that follow from route and problem
 
     def _others(self) -> list[Check]:
         problem, plan = self.problem, self.plan
@@ -291,19 +291,19 @@ class PlanClaims:
         return found
 
     def _service(self) -> list[Check]:
-        """Check how models serve: there is one."""
+        """Reject claims about how models serve: there is only one model."""
         members = (
             member for member in ("models", "weights", "served_by", "travels") if self.plan.get(member) is not None
         )
         return [Check(member, REFUTED, "claimed though the problem has no fleet") for member in members]
 
     def _true_parts(self) -> dict[str, Fraction]:
-        """Return the parts of the loss by the true models."""
+        """Return the parts of the loss for the true models."""
         true = PairLosses(self.problem, true=True) if self.coupled else losses_of(self.problem, true=True)
         return true.parts(self.order)
 
     def _final_errors(self) -> tuple[list[float], float]:
-        """Return the expected errors in the order of first visits, and the size of what they are made of."""
+        """Return the expected errors in the order of first visits, and the size of their terms."""
         return final_errors(self.problem, self.visits)
 
     def _errors(self) -> Check:
@@ -342,7 +342,7 @@ class PlanClaims:
         return initial_sum(self.problem) / self.size
 
     def _most(self) -> Check:
-        """Check the largest loss with dissimilarities between their bounds."""
+        """Check the largest loss for dissimilarities between their bounds."""
         most, given = largest_total(self.problem, self.order), self.plan["loss_at_most"]
         if most is None:
             return Check("loss_at_most", REFUTED, "claimed though the problem has no dissimilarity_low")
@@ -352,13 +352,13 @@ class PlanClaims:
 
 
 def scale_of(parts: Mapping[str, Fraction]) -> Fraction:
-    """Return the size of a loss, or a thousandth of the sizes of its parts where they cancel: rounding is of these."""
+    """Return the size of a loss, or a thousandth of the sizes of its parts if they cancel, since these are rounded."""
     sizes = sum((abs(value) for part, value in parts.items() if part != "total"), Fraction(0))
     return max(abs(parts["total"]), sizes / 1000)
 
 
 def is_near(given: Any, value: Fraction, scale: Fraction, smallest: Fraction = SMALLEST) -> bool:
-    """Whether a number that was written in decimal is this one, as far as nine digits of a scale."""
+    """Whether a number that was written in decimal equals this one to nine digits of a scale."""
     if isinstance(given, bool) or not isinstance(given, int | float | Fraction):
         return False
     if isinstance(given, float) and not math.isfinite(given):
@@ -371,7 +371,7 @@ def _rational(number: Any) -> Fraction:
 
 
 def format_number(number: Fraction, digits: int = 9) -> str:
-    """Return a number as it is printed."""
+    """Return a number in its printed form."""
     try:
         return f"{float(number):.{digits}g}"
     except OverflowError:

@@ -1,8 +1,8 @@
-"""The value of an order as rational numbers: what the checker judges by, without the rounding of float64.
+"""The value of an order in rational numbers, without the rounding of float64. The checker's verdicts are based on it.
 
 Floats are dyadic rationals, and so are their sums and products. The powers of r = 1 - n/m are not: they are rounded
-down to `PLACES` binary places, and `Model.error` says by how much they may be too small. So every value is known as an
-interval whose ends are exact, and nothing is decided by a tolerance.
+down to `PLACES` binary places, and `Model.error` is the amount by which they may be too small. So every value is known
+as an interval with exact ends, and nothing is decided by a tolerance.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from learnroute.model.problem import Problem
 from learnroute.model.travel import Places, Travel
 from learnroute.model.validation import FloatArray
 
-PLACES = 640  # binary places of what a score counts
+PLACES = 640  # binary places of the share with which a score counts
 ONE = 1 << PLACES
-MATRIX_REGIONS = 3000  # regions up to which all distances between places are kept
+MATRIX_REGIONS = 3000  # regions up to which all distances between places are stored
 MOST_REGIONS = 20_000  # regions up to which bounds are checked
 
 
 class Interval(NamedTuple):
-    """Two rational numbers, between which a number is."""
+    """Two rational numbers that enclose a number."""
 
     low: Fraction
     high: Fraction
@@ -43,23 +43,23 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """Travel and scores of a problem, exactly; as `Objective`, with T times the loss as its value.
+    """Exact travel and scores of a problem; like `Objective`, with T times the loss as its value.
 
     Attributes
     ----------
     travel, rate
-        Travel costs (or, of very many regions, the places), and what one unit of them is worth.
+        Travel costs (or, with very many regions, the places), and the loss per unit of travel.
     scores
-        What each region costs where its share is 1.
+        The cost of each region if its share is 1.
     shares
-        What the score counts at each position, in units of 2^-PLACES, rounded down; with `factors`, the least that it
-        can count there.
+        The share with which a score counts at each position, in units of 2^-PLACES, rounded down; with `factors`, the
+        smallest possible share there.
     factors
-        Where given, a score counts the product of the factors of the regions that follow.
+        If given, the share of a score is the product of the factors of the regions that follow.
     error
-        By how many units of 2^-PLACES a share may be too small.
+        The number of units of 2^-PLACES by which a share may be too small.
     constant
-        What no order changes.
+        The part of the value that does not depend on the order.
     """
 
     travel: FloatArray | Places
@@ -78,31 +78,31 @@ class Model:
 
     @cached_property
     def only_last_counts(self) -> bool:
-        """Whether no score but the last region's counts."""
+        """Whether only the score of the last region counts."""
         return self.factors is None and not any(self.shares[:-1])
 
     @cached_property
     def whole_scores(self) -> tuple[list[int], int]:
-        """The scores as whole numbers over one denominator."""
+        """The scores as whole numbers with a common denominator."""
         below = math.lcm(*(score.denominator for score in self.scores))
         return [score.numerator * (below // score.denominator) for score in self.scores], below
 
     @cached_property
     def ranked(self) -> list[int]:
-        """The regions in the order in which their scores cost least: Smith's rule, or by falling score."""
+        """The regions in the order of lowest score cost: by Smith's rule, or by decreasing score."""
         if self.factors is None:
             return sorted(range(self.size), key=lambda v: -self.scores[v])
         factors = self.factors
         return sorted(range(self.size), key=lambda v: -self.scores[v] / (1 - factors[v]) if self.scores[v] else 0)
 
     def shares_of(self, stops: Sequence[int]) -> Sequence[int]:
-        """Return what the score of each stop counts, rounded down."""
+        """Return the share with which the score of each stop counts, rounded down."""
         if self.factors is None:
             return self.shares[: len(stops)]
         return _products_after([self.factors[v] for v in stops])
 
     def travel_of(self, order: Sequence[int]) -> Fraction:
-        """Return what an order costs to travel, in the units of travel."""
+        """Return the travel of an order, in travel units."""
         origins, goals = (np.array(part, dtype=np.int64) for part in (order[:-1], order[1:]))
         if self.ends.closed:
             origins, goals = np.append(origins, order[-1]), np.append(goals, order[0])
@@ -118,7 +118,7 @@ class Model:
 
     @cached_property
     def rounded_off(self) -> Fraction:
-        """By how much the score part of an order may be too small, because shares are rounded down."""
+        """The amount by which the score part of an order may be too small because shares are rounded down."""
         whole, below = self.whole_scores
         return Fraction(self.error * sum(whole), below * ONE)
 
@@ -128,7 +128,7 @@ class Model:
 
 
 def exact_sum(numbers: Iterable[float]) -> Fraction:
-    """Return the sum of floats without rounding: correctly rounded sums of what is left, until nothing is."""
+    """Return the sum of floats without rounding, by correctly rounded sums of the remainder until it is 0."""
     left = list(numbers)
     total = Fraction(0)
     while part := math.fsum(left):
@@ -138,13 +138,13 @@ def exact_sum(numbers: Iterable[float]) -> Fraction:
 
 
 def _products_after(factors: Sequence[Fraction]) -> list[int]:
-    """For each place in a row of factors, the product of those behind it, rounded down in units of 2^-PLACES."""
+    """Return the product of all later factors for each one, rounded down, in units of 2^-PLACES."""
     behind = accumulate(reversed(factors[1:]), lambda share, f: share * f.numerator // f.denominator, initial=ONE)
     return list(behind)[::-1]
 
 
 def weighted_sums(rows: FloatArray, weights: FloatArray) -> tuple[Fraction, ...]:
-    """Return the weighted sum of each row without rounding; entries of the same weight are added up first."""
+    """Return the weighted sum of each row without rounding; entries of equal weight are added up first."""
     parts = [(Fraction(w), rows[:, weights == w].tolist()) for w in np.unique(weights).tolist()]
     return tuple(sum((w * exact_sum(some[k]) for w, some in parts), Fraction(0)) for k in range(len(rows)))
 
@@ -155,7 +155,7 @@ def initial_sum(problem: Problem) -> Fraction:
 
 
 def distance_sums(rows: FloatArray, weights: FloatArray) -> tuple[Fraction, ...]:
-    """For each vector, the weighted sum of its squared distances to all of them."""
+    """Return the weighted sum of the squared distances of each vector to all vectors."""
     whole, below = _whole([[Fraction(float(x)) for x in row] for row in rows])
     (counts,), unit = _whole([[Fraction(w) for w in weights.tolist()]])
     squares = [sum(x * x for x in row) for row in whole]
@@ -169,7 +169,7 @@ def distance_sums(rows: FloatArray, weights: FloatArray) -> tuple[Fraction, ...]
 
 
 def _whole(rows: list[list[Fraction]]) -> tuple[list[list[int]], int]:
-    """Return rational numbers as whole ones over one denominator."""
+    """Return rational numbers as whole numbers with a common denominator."""
     below = math.lcm(*(x.denominator for row in rows for x in row))
     return [[x.numerator * (below // x.denominator) for x in row] for row in rows], below
 
@@ -186,13 +186,13 @@ def distances_from_start(problem: Problem) -> list[Fraction]:
 
 
 class Losses(NamedTuple):
-    """A model, and the two parts of its constant: those of the initial model and of noise."""
+    """A model, and the two parts of its constant: from the initial model and from noise."""
 
     model: Model
     initial: Interval
     noise: Interval
-    unscored: tuple[Fraction, ...]  # what each region's noise adds to its score, where samples differ
-    regions: int  # their number T, without the depot
+    unscored: tuple[Fraction, ...]  # the part of each region's score that is noise, if sample sizes differ
+    regions: int  # the number T of regions, without the depot
 
     def parts(self, order: Sequence[int]) -> dict[str, Fraction]:
         """Return the parts of the loss of an order of stops, per region, each at its lower end."""
@@ -212,7 +212,7 @@ class Losses(NamedTuple):
 
 
 def losses_of(problem: Problem, true: bool = False) -> Losses:
-    """Return the paper's loss of a problem, (e8) or (e14), or visit by visit; `true`: from the true models."""
+    """Return the paper's loss of a problem, (e8) or (e14), or visit by visit; with `true`, for the true models."""
     weights = problem.region_weights
     if true:
         assert problem.truth is not None
@@ -250,7 +250,7 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
         factors = tuple(retained) if any(retained) else None
         shares = tuple(_products_after(sorted(retained, reverse=True)))
     start_part = Interval(initial * survived.low, initial * survived.high)
-    ahead = len(problem.stops) - size  # a depot comes first, whatever its share, and costs nothing
+    ahead = len(problem.stops) - size  # a depot comes first and costs nothing, whatever its share
     scores, added = (*scores, *[Fraction(0)] * ahead), [*added, *[Fraction(0)] * ahead]
     shares = (*[0] * ahead, *shares)
     factors = None if factors is None else (*factors, *[Fraction(1)] * ahead)
@@ -268,12 +268,12 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
 
 
 def costs_of(travel: Travel) -> FloatArray | Places:
-    """Return travel costs between stops, or of very many stops the places that they follow from."""
+    """Return travel costs between stops; with very many stops, the places that determine them."""
     return travel if isinstance(travel, Places) and travel.size > MATRIX_REGIONS else travel.matrix
 
 
 def model_of(objective: Objective) -> Model:
-    """Return an objective as it is: its floats, exactly."""
+    """Return the exact model of an objective, from its floats."""
     factors = tuple(Fraction(float(f)) for f in objective.factors) if isinstance(objective, Factored) else None
     shares = tuple(int(Fraction(float(w)) * ONE) for w in objective.weights)
     if factors is not None:
@@ -292,9 +292,9 @@ def model_of(objective: Objective) -> Model:
 
 
 class Relaxation(NamedTuple):
-    """A model over paths whose values bound those of another from below, and what is added to them.
+    """A model over paths whose values, plus a constant, are lower bounds on those of another model.
 
-    `tight`: the two have the same least value, and shares are what scores count.
+    `tight`: both have the same minimum, and shares are exactly those with which scores count.
     """
 
     model: Model
@@ -303,9 +303,9 @@ class Relaxation(NamedTuple):
 
 
 def path_relaxation(model: Model) -> Relaxation:
-    """Return the model itself, unless its orders are cycles: then one that cuts them open.
+    """Return the model itself; if its orders are cycles, a model that cuts them open.
 
-    A cycle is cut behind the least score if no other counts; else its travel and its scores are bounded apart.
+    A cycle is cut after the lowest score if no other counts; otherwise its travel and scores are bounded separately.
     """
     if not model.ends.cyclic:
         return Relaxation(model, Fraction(0), model.factors is None)
@@ -319,9 +319,9 @@ def path_relaxation(model: Model) -> Relaxation:
 
 
 def least_score_parts(model: Model, ending: tuple[int, ...] = ()) -> list[Fraction | None]:
-    """For each region, the least score part of orders that end there, before an ending that is paid apart (if any).
+    """Return the minimum score part of orders that end at each region, before a separately paid ending (if any).
 
-    The others are in the order in which their scores cost least. None where no order ends there.
+    The other regions are in the order of lowest score cost. The entry of a region is None if no order ends there.
     """
     whole, below = model.whole_scores
     first, last, places = model.ends.first, model.ends.last, model.size - len(ending)
@@ -336,12 +336,12 @@ def least_score_parts(model: Model, ending: tuple[int, ...] = ()) -> list[Fracti
     shares = model.shares[:places]
     start = 0 if first is None else shares[0] * whole[first]
     found: list[Fraction | None] = [None] * model.size
-    if not inner:  # the first region alone is left
+    if not inner:  # only the first region remains
         if first is not None:
             found[first] = Fraction(shares[-1] * whole[first], below * ONE)
         return found
     middle = shares[head:-1]
-    # the region of rank k at the end: those before it keep their place, those behind it move up by one
+    # if the region of rank k comes last, those before it keep their position and those after it move up by one
     before = list(accumulate((s * whole[v] for s, v in zip(middle, inner, strict=False)), initial=0))
     moved = [s * whole[v] for s, v in zip(middle, inner[1:], strict=True)]
     behind = list(accumulate(reversed(moved), initial=0))[::-1]
@@ -366,6 +366,6 @@ def _parts_by_factors(model: Model, whole: list[int], below: int) -> list[Fracti
 
 
 def _rearrangement_bound(model: Model, whole: list[int], below: int) -> list[Fraction | None]:
-    """Return the same from the least share of each position alone: the largest shares on the smallest scores."""
+    """Return the same from the smallest share of each position only: the largest shares on the smallest scores."""
     part = sum(share * score for share, score in zip(sorted(model.shares, reverse=True), sorted(whole), strict=True))
     return [Fraction(part, below * ONE)] * model.size

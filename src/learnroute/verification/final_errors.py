@@ -1,4 +1,4 @@
-"""The expected error on each region after the last visit, by the recursion; to nine digits, so float64 is enough."""
+"""The expected error in each region after the last visit, by the recursion; nine digits suffice, so in float64."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from learnroute.model.problem import Problem
 
 
 def final_errors(problem: Problem, order: Sequence[int]) -> tuple[list[float], float]:
-    """Return the errors in the order of first visits, skipped regions last, and the size of what they are made of.
+    """Return the errors in the order of first visits, skipped regions last, and the size of their terms.
 
-    Training in region k turns each error e_j into p₁·e_j - q·e_k + (1 - p₁)·Δ[k, j] + ν; e_j is kept as a_j - b.
+    Training in region k turns each error e_j into p₁·e_j - q·e_k + (1 - p₁)·Δ[k, j] + ν; e_j is stored as a_j - b.
     """
     means, common, sizes = np.array(problem.initial_errors), 0.0, float(np.abs(problem.initial_errors).max())
     for t, k in enumerate(order):

@@ -17,24 +17,24 @@ from learnroute.verification.pair_relaxations import has_points, spread_of
 from learnroute.verification.pair_terms import Terms
 from learnroute.verification.visit_floor import least_travel
 
-PLACES = 1 << 1200  # what is accumulated is rounded up to parts of this
+PLACES = 1 << 1200  # accumulated numbers are rounded up to multiples of 1/PLACES
 
 Law = tuple[Fraction, Fraction, Fraction, Fraction]  # p₁, plasticity, q and ν
 
 
 def least_total(problem: Problem, rules: FleetRules, terms: Terms) -> Fraction | None:
-    """Return what T times the loss of no routes is below; None where there is no floor."""
+    """Return a lower bound on T times the loss of all routes; None if there is no floor."""
     laws = _laws(problem)
     obeyed = all(0 <= p <= 1 and 0 <= q <= p for some in laws for p, _, q, _ in some)
     if not rules.merged or not obeyed or not has_points(terms):
         return None
-    trees = rules.vehicles if len(problem.stops) == problem.size else 1  # from a depot, all routes are one
+    trees = rules.vehicles if len(problem.stops) == problem.size else 1  # from a depot, all routes form one tree
     travel = least_travel(problem, problem.visit_rules, trees) / (rules.vehicles if rules.longest else 1)
     return _least_error(problem, terms, laws) + Fraction(problem.travel_rate) * travel
 
 
 def _laws(problem: Problem) -> list[set[Law]]:
-    """Return what trainings may do, position by position."""
+    """Return the possible laws of training at each position."""
     rules, (retention, plasticity, coupling, _, noise) = problem.visit_rules, problem.updates.tables
     tables = [table[: rules.at_most, rules.allowed].tolist() for table in (retention, plasticity, coupling, noise)]
     return [{(Fraction(p), Fraction(s), Fraction(q), Fraction(v)) for p, s, q, v in zip(*rows, strict=True)}
@@ -49,7 +49,7 @@ def _least_error(problem: Problem, terms: Terms, laws: list[set[Law]]) -> Fracti
     away = [Fraction(float(x)) - radius for x, radius in zip(problem.initial_errors, radii, strict=True)]
     scatter = _best_scatter(away, weights, excess)
     rest = [x - scatter for x in away]
-    least, most = size - uneven, size + uneven  # of the sum of the weights
+    least, most = size - uneven, size + uneven  # bounds on the sum of the weights
     slope = sum((w * max(-x, Fraction(0)) for w, x in zip(given, rest, strict=True)), most * max(*rest, Fraction(0)))
     share = min(Fraction(1), slope / (2 * least * scatter)) if scatter else Fraction(1)
     largest = max(Fraction(float(terms.floats.max())), Fraction(float(problem.initial_errors.max())))
@@ -67,7 +67,7 @@ def _least_error(problem: Problem, terms: Terms, laws: list[set[Law]]) -> Fracti
 
 
 def _excess(law: Law) -> Fraction:
-    """By how much q is more than what any model has."""
+    """Return by how much q exceeds the coupling of any model."""
     p, _, q, _ = law
     return max(Fraction(0), q - p * (1 - p))
 
@@ -81,7 +81,7 @@ def _noise(law: Law) -> Fraction:
 
 
 def _accumulate(laws: list[set[Law]], kind: Callable[[Law], Fraction]) -> Fraction:
-    """Return the most that is left of what trainings add, after any number of them; each leaves p₂ of it."""
+    """Return the maximum of an accumulated effect after any number of trainings; each retains the share p₂ of it."""
     found = most = Fraction(0)
     for some in laws:
         found = max(p - q for p, _, q, _ in some) * found + max(map(kind, some))
@@ -91,7 +91,7 @@ def _accumulate(laws: list[set[Law]], kind: Callable[[Law], Fraction]) -> Fracti
 
 
 def _best_scatter(away: list[Fraction], weights: FloatArray, excess: Fraction) -> Fraction:
-    """Return the scatter of the first model whose bound is best, by floats: any number >= 0 will do."""
+    """Return the scatter of the first model with the best bound, computed in floats: any number >= 0 is valid."""
     scale = max(map(abs, away)) or Fraction(1)
     size, first = len(away), np.array([float(x / scale) for x in away])
     scatter = np.unique(np.maximum(first, 0.0))

@@ -24,7 +24,7 @@ Dyadic = tuple[int, int]  # a whole number, and the power of two that it is divi
 
 
 class Service(NamedTuple):
-    """How models serve: by their weights in an average, or each region by one of them."""
+    """How models serve: by weights in their average, or each region by one of them."""
 
     weights: list[Fraction] | None = None
     served_by: list[int] | None = None
@@ -38,7 +38,7 @@ class Trained(NamedTuple):
     learnt, initial
         The parts of its errors in all regions that come from visits, and from the first model.
     noise, paired
-        What noise adds to all errors, and what coupling takes off them.
+        The amounts that noise adds to all errors, and that coupling subtracts from them.
     to_first, to_models
         Its distances to the first model, and to the models before it.
     """
@@ -57,7 +57,7 @@ class Trained(NamedTuple):
 
 
 class FleetLosses:
-    """The loss of the routes of a fleet; `true`: by the true models."""
+    """The loss of the routes of a fleet; with `true`, for the true models."""
 
     def __init__(self, problem: Problem, rules: FleetRules, true: bool = False) -> None:
         self.problem, self.rules, self.size = problem, rules, problem.size
@@ -67,7 +67,7 @@ class FleetLosses:
         self.weights = [Fraction(w) for w in problem.region_weights.tolist()]
 
     def travels(self, routes: FleetRoutes) -> list[Fraction]:
-        """Return the travel of each vehicle; 0 of one that stays at home."""
+        """Return the travel of each vehicle; 0 if it is not used."""
         return [self._travel_of(route) if route else Fraction(0) for route in routes.routes]
 
     def _travel_of(self, route: Sequence[int]) -> Fraction:
@@ -88,12 +88,12 @@ class FleetLosses:
     def _train(self, regions: Sequence[int], others: Sequence[Trained]) -> Trained:
         terms, tables = self.terms, self.problem.updates.tables
         learnt, initial = terms.initial * 0, terms.initial.copy()
-        beyond = np.array([0, *(other.to_first for other in others)], dtype=object)  # own parts to models
+        beyond = np.array([0, *(other.to_first for other in others)], dtype=object)  # to the first model, and to others
         errors = [other.errors for other in others]
         noisy, paired = 0, 0
         for t, k in enumerate(regions):
             retention, plasticity, coupling, second, noise = (_dyadic(Fraction(float(table[t, k]))) for table in tables)
-            if self.rules.merged:  # a linear law: p₂ is what p₁ and q say
+            if self.rules.merged:  # a linear law: p₂ follows from p₁ and q
                 second = _dyadic(Fraction(float(tables[0][t, k])) - Fraction(float(tables[2][t, k])))
             paired = _times(paired, second) + _times(int(learnt[k] + initial[k]), coupling)
             noisy = _times(noisy, second) + _times(self.unit, noise)
@@ -118,7 +118,7 @@ class FleetLosses:
         return linear, quadratic
 
     def best_service(self, routes: FleetRoutes) -> Service:
-        """Return how models serve best; of more than 8 models, all weight goes to the one that is best alone."""
+        """Return the best service; with more than 8 models, all weight goes to the single best one."""
         models = self.models(routes)
         if not self.rules.merged:
             rows = [self.terms.initial, *(one.errors for one in models)]
@@ -137,7 +137,7 @@ class FleetLosses:
         return Service(weights=weights)
 
     def parts(self, routes: FleetRoutes, service: Service) -> Parts:
-        """Return the parts of the loss per region; what averaging models gains is in `pairs`."""
+        """Return the parts of the loss per region; the gain from averaging models is in `pairs`."""
         models, one = self.models(routes), self.size * self.unit
         first = np.array(self.terms.initial, dtype=object)
         found = {part: Fraction(0) for part in ("dissimilarity", "initial", "noise", "pairs")}
@@ -165,7 +165,7 @@ class FleetLosses:
         return {"total": sum(parts.values(), Fraction(0)), **parts}
 
     def total(self, routes: FleetRoutes, service: Service) -> Interval:
-        """Return T times the loss, between two numbers: each step of the recursion may be off by a few units."""
+        """Return T times the loss as an interval: each step of the recursion may be off by a few units."""
         value = self.parts(routes, service)["total"] * self.size
         off = Fraction(64 * self.size * (self.size + len(routes.regions) + 2) ** 2, self.unit)
         return Interval(value - off, value + off)
@@ -187,7 +187,7 @@ class FleetLosses:
 
 
 def counted_models(routes: FleetRoutes, models: int) -> list[int]:
-    """Return the models that an average is of: those that were trained, and one of the others, which are all alike."""
+    """Return the models in an average: those that were trained, and one of the others, which are all equal."""
     trained = [bool(regions) for regions in routes.trainings(models)]
     found = [a for a in range(models) if trained[a]]
     return found if all(trained) else [*found, trained.index(False)]
@@ -196,8 +196,8 @@ def counted_models(routes: FleetRoutes, models: int) -> list[int]:
 def least_weights(linear: Sequence[Fraction], quadratic: Sequence[Sequence[Fraction]]) -> list[Fraction]:
     """Return the weights α >= 0 of sum 1 that minimise c·α - α'Qα/2: the best stationary point of all faces.
 
-    A face on which stationary points are not unique has none in its interior, or as good ones on its boundary. Of more
-    than 8 models, only the vertices are looked at.
+    A face on which stationary points are not unique has none in its interior, or equally good ones on its boundary.
+    With more than 8 models, only the vertices are considered.
     """
     count = len(linear)
     best = min(range(count), key=lambda a: linear[a])
@@ -217,7 +217,7 @@ def least_weights(linear: Sequence[Fraction], quadratic: Sequence[Sequence[Fract
     return found
 
 
-FEW = 8  # models of which all faces are tried
+FEW = 8  # models up to which all faces are tried
 
 
 def average_error(
@@ -233,7 +233,7 @@ def _product(weights: Sequence[Fraction], quadratic: Sequence[Sequence[Fraction]
 
 
 def _solve(rows: list[list[Fraction]]) -> list[Fraction] | None:
-    """Return the solution of a system whose last column is the right side; None where it is not unique."""
+    """Return the solution of a system whose last column is the right-hand side; None if it is not unique."""
     size = len(rows)
     for column in range(size):
         pivot = next((row for row in range(column, size) if rows[row][column]), None)

@@ -1,4 +1,4 @@
-"""Settle whether any routes of a fleet are below a goal: by the floor of the mean model, or by trying all routes."""
+"""Decide whether any routes of a fleet are below a goal: by the floor of the mean model, or by trying all routes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from learnroute.verification.fleet_values import FleetValues
 from learnroute.verification.pairs import BEYOND
 from learnroute.verification.visits import BELOW_ALL, ROOM, why_not
 
-MOST_ROUTES = 200_000  # that are tried
-NEAR = 1 + 1e-9  # of a limit: what travels farther surely exceeds it
+MOST_ROUTES = 200_000  # maximum number of routes that are tried
+NEAR = 1 + 1e-9  # factor of a limit beyond which travel certainly exceeds it
 TOO_MANY = "there are too many routes to try them all"
 
 
 class FleetChecker:
-    """Settles whether any routes of a fleet are below a goal (T times a loss)."""
+    """Checker of whether any routes of a fleet are below a goal (T times a loss)."""
 
     def __init__(self, losses: FleetLosses, certificate: Certificate | None = None) -> None:
         self.losses, self.problem, self.rules = losses, losses.problem, losses.rules
@@ -35,7 +35,7 @@ class FleetChecker:
         self.known = BELOW_ALL
 
     def why_not(self, routes: FleetRoutes) -> str:
-        """Say which rule routes break; nothing if they keep all of them."""
+        """Return which rule the routes violate, in words; an empty string if they satisfy all."""
         problem = self.problem
         if why := why_not(problem, self.visits, routes.regions):
             return why
@@ -58,7 +58,7 @@ class FleetChecker:
         return ends.first if ends.first is not None and ends.first < self.problem.size else None, ends.last
 
     def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
-        """Say whether no routes are below a goal: by the certificate, else by trying all."""
+        """Decide whether no routes are below a goal, by the certificate or else by trying all."""
         if goal <= self.known:
             return Outcome(proved=True)
         found = self._by_certificate(goal)
@@ -82,7 +82,7 @@ class FleetChecker:
         return fleet_floor.least_total(self.problem, self.rules, self.losses.terms)
 
     def _by_routes(self, goal: Fraction) -> Outcome:
-        """Try all routes: by floats, and those near the goal exactly, the least first."""
+        """Try all routes: in floats, and exactly those near the goal, in increasing order."""
         assert self._values is not None
         everyone, values, slacks = self._values
         near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))
@@ -100,7 +100,7 @@ class FleetChecker:
 
     @cached_property
     def _values(self) -> tuple[list[FleetRoutes], FloatArray, FloatArray] | None:
-        """All routes and their values; None where there are too many."""
+        """Return all routes, their values and rounding errors; None if there are too many."""
         if self._count() > MOST_ROUTES:
             return None
         values = FleetValues(self.losses)
@@ -110,14 +110,14 @@ class FleetChecker:
         return None if found is None else (everyone, *found)
 
     def _is_near(self, travels: list[float]) -> bool:
-        """Whether vehicles may be within their limits, as far as floats say."""
+        """Whether vehicles may be within their limits, in floats."""
         return sum(travels) <= self.visits.budget * NEAR and max(travels) <= self.rules.limit * NEAR
 
     def _count(self) -> float:
-        """Return how many routes there are, or more."""
+        """Return an upper bound on the number of routes."""
         visits, total, sequences = self.visits, 0.0, 1.0
         regions, vehicles = int(visits.allowed.sum()), self.rules.vehicles
-        ways = [1.0] + [0.0] * self.rules.size  # of assigning models to visits, by how many models there are
+        ways = [1.0] + [0.0] * self.rules.size  # ways to assign models to visits, by the number of models used
         for length in range(1, visits.at_most + 1):
             sequences *= regions if visits.repeat > 1 else regions - length + 1
             ways = [0.0, *(k * ways[k] + ways[k - 1] for k in range(1, len(ways)))]
@@ -128,7 +128,7 @@ class FleetChecker:
         return total
 
     def _routes(self) -> Iterator[FleetRoutes]:
-        """Yield all routes; of vehicles and of models that are alike, in one order."""
+        """Yield all routes, with interchangeable vehicles and models in one order only."""
         vehicles, models = self.rules.vehicles, self.rules.size
         for sequence in self._sequences(()):
             if vehicles == 1:
@@ -142,7 +142,7 @@ class FleetChecker:
                         yield FleetRoutes.of_vehicles([*parts, *([()] * (vehicles - count))])
 
     def _sequences(self, begun: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        """Yield all sequences of visits, one vehicle's after another's, that begin as given."""
+        """Yield all sequences of visits, vehicle by vehicle, that begin with given ones."""
         visits, (first, last) = self.visits, self._ends
         counts = Counter(begun)
         whole = len(begun) >= visits.at_least and all(counts[k] for k in np.flatnonzero(visits.required).tolist())

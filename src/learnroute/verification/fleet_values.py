@@ -1,4 +1,4 @@
-"""Values of many routes of a fleet at once, in float64: what the checker looks at before it looks exactly."""
+"""Values of many routes of a fleet at once, in float64, which the checker computes before the exact ones."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.validation import FloatArray
 from learnroute.verification.fleet_losses import FEW, FleetLosses
 
-WELL = 1e-6  # the determinant of a scaled system above which it is solved as it is
-FLAT = 1e-10  # of the largest distance between models: curvature that counts for nothing ...
-SLACK = 1e-9  # ... and what that may change, at most
-EXACT = 1e-12  # of the sizes of all terms: what rounding may change
+WELL = 1e-6  # determinant of a scaled system above which it is solved directly
+FLAT = 1e-10  # curvature that is ignored, relative to the largest distance between models
+SLACK = 1e-9  # maximum effect of ignoring it, in the same unit
+EXACT = 1e-12  # maximum rounding error, relative to the sizes of all terms
 
 
 class _Model(NamedTuple):
-    """A model by its trainings; the last entry of rows is for the first model."""
+    """A model as the result of its trainings; the last entry of rows is for the first model."""
 
     own: FloatArray
-    shares: FloatArray  # of regions and of the first model: `own` is the mean of their rows
+    shares: FloatArray  # shares of regions and of the first model: `own` is the mean of their rows
     common: float
-    size: float  # of all terms
+    size: float  # size of all terms
 
 
 class FleetValues:
-    """The least T times loss of routes, by how models serve best; and by how much it may be too large."""
+    """T times the loss of routes with the best service, and the amount by which it may be too large."""
 
     def __init__(self, losses: FleetLosses) -> None:
         self.losses, problem = losses, losses.problem
@@ -71,7 +71,7 @@ class FleetValues:
         return self.ways[route]
 
     def of(self, fleets: Sequence[FleetRoutes]) -> tuple[FloatArray, FloatArray] | None:
-        """Return the values, and by how much each may be too large; None where there are too many models."""
+        """Return the values, and the amount by which each may be too large; None if there are too many models."""
         rules, rate = self.losses.rules, self.losses.problem.travel_rate
         groups: dict[int, list[tuple[int, list[_Model], float]]] = {}
         for place, routes in enumerate(fleets):
@@ -91,7 +91,7 @@ class FleetValues:
         return values, slacks
 
     def _serve(self, rows: list[list[_Model]], trained: int) -> tuple[FloatArray, FloatArray]:
-        """Return the summed errors of fleets with as many models each, the untrained one last."""
+        """Return the summed errors of fleets with equal numbers of models, the untrained one last."""
         own = np.array([[model.own for model in row] for row in rows])
         common = np.array([[model.common for model in row] for row in rows])
         slack = EXACT * np.array([2 * sum(model.size for model in row) for row in rows])
@@ -112,7 +112,7 @@ class FleetValues:
 
 
 def _least_averages(linear: FloatArray, apart: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the least of c·α - α'Qα/2 for many programmes at once, and what flat ones may be below it."""
+    """Return the minimum of c·α - α'Qα/2 for many programmes at once, and how far flat ones may be below it."""
     best, flat = linear.min(axis=1), np.zeros(len(linear))
     for many in range(2, linear.shape[1] + 1):
         for face in map(list, combinations(range(linear.shape[1]), many)):

@@ -1,4 +1,4 @@
-"""The claims of a plan of a fleet: routes, how models serve, and all that plans of one route claim, too."""
+"""The claims of a plan for a fleet: routes, how models serve, and all claims of plans with one route."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from learnroute.verification.guarantees import Ratios
 
 
 def check_routes(problem: Problem, plan: Mapping[str, Any]) -> Check:
-    """Check that the routes of a plan keep all rules."""
+    """Check that the routes of a plan satisfy all rules."""
     found = read_routes(problem, plan)
     if isinstance(found, str):
         return Check("routes", REFUTED, found)
@@ -39,7 +39,7 @@ def check_routes(problem: Problem, plan: Mapping[str, Any]) -> Check:
 
 
 def read_routes(problem: Problem, plan: Mapping[str, Any]) -> FleetRoutes | str:
-    """Return the routes of a plan by index, or why they are none."""
+    """Return the routes of a plan by index, or the reason why they are not valid."""
     rules, given = problem.fleet_rules, plan["routes"]
     assert rules is not None
     index = {name: i for i, name in enumerate(problem.regions)}
@@ -68,10 +68,10 @@ def read_routes(problem: Problem, plan: Mapping[str, Any]) -> FleetRoutes | str:
 
 
 class FleetClaims(PlanClaims):
-    """The claims of a plan whose routes are some."""
+    """The claims of a plan with valid routes of a fleet."""
 
     def _price(self) -> None:
-        """Note the routes, what they cost as models are said to serve, and what compares that with all others."""
+        """Set the routes, their loss with the claimed service, and the checker that compares it with all others."""
         problem, rules, routes = self.problem, self.problem.fleet_rules, read_routes(self.problem, self.plan)
         assert rules is not None
         assert isinstance(routes, FleetRoutes)
@@ -85,7 +85,7 @@ class FleetClaims(PlanClaims):
         self.travelled = self.losses.paid_travel(routes)
 
     def _read_service(self) -> Service | None:
-        """Return how models are said to serve; None where that is not said, or makes no sense."""
+        """Return how models are claimed to serve; None if the plan does not say so, or not in a valid way."""
         weights, served = self.plan.get("weights"), self.plan.get("served_by")
         if self.rules.merged:
             if not isinstance(weights, list) or len(weights) != self.rules.size:
@@ -120,7 +120,7 @@ class FleetClaims(PlanClaims):
         return found
 
     def _weights(self) -> Check:
-        """Check that weights are some, and that no others are better."""
+        """Check that weights are valid and that no others are better."""
         given, said = self.plan["weights"], self._read_service()
         if said is None or abs(sum(map(Fraction, given), Fraction(-1))) > DIGITS:
             return Check("weights", REFUTED, f"expected {self.rules.size} numbers >= 0 that add up to 1")
@@ -135,7 +135,7 @@ class FleetClaims(PlanClaims):
         return self._best_weights(said.weights or [])
 
     def _best_weights(self, weights: list[Fraction]) -> Check:
-        """Compare weights with the best ones; with what is shown by slopes alone, of more than 8 models."""
+        """Compare weights with the best ones; with more than 8 models, by their slopes only."""
         linear, quadratic = self.losses.programme(self.losses.models(self.routes))
         reached, room = average_error(linear, quadratic, weights), DIGITS * self.scale * self.size
         some = counted_models(self.routes, self.rules.size)
@@ -162,7 +162,7 @@ class FleetClaims(PlanClaims):
         return Check("weights", CONFIRMED, "no others are better")
 
     def _check_served_by(self) -> Check:
-        """Check that each region is served by a model with the least expected error there, but for rounding."""
+        """Check that each region is served by a model with the smallest expected error there, up to rounding."""
         said, best = self._read_service(), self.losses.best_service(self.routes)
         if said is None:
             return Check("served_by", REFUTED, "the number of a model, or null, is needed for each region")
@@ -185,11 +185,11 @@ class FleetClaims(PlanClaims):
                 )
         return Check("travels", CONFIRMED, ", ".join(format_number(travel, 4) for travel in travels))
 
-    # What plans of one route claim, too
+    # Claims of plans with one route
 
     @cached_property
     def ratios(self) -> Ratios:
-        """Nothing is proved about fleets in advance."""
+        """No ratios: nothing is proved about fleets in advance."""
         return Ratios()
 
     def _true_parts(self) -> dict[str, Fraction]:
@@ -218,7 +218,7 @@ class FleetClaims(PlanClaims):
 
 
 def _is_convex(quadratic: list[list[Fraction]]) -> bool:
-    """Whether c·α - α'Qα/2 is convex where α adds up to 1, as far as floats say."""
+    """Whether c·α - α'Qα/2 is convex for α with sum 1, in floats."""
     largest = max(map(max, quadratic)) or Fraction(1)
     apart = np.array([[float(x / largest) for x in row] for row in quadratic])
     gram = (apart[:1] + apart[:, :1] - apart) / 2

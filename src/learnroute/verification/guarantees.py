@@ -1,4 +1,4 @@
-"""What is proved about Algorithm 1 in advance, and the largest loss within the bounds of the dissimilarities.
+"""The ratios of Algorithm 1 that are proved in advance, and the largest loss for dissimilarities within their bounds.
 
 Both are recomputed in exact arithmetic from the problem's numbers; docs/bounds.md has the arguments.
 """
@@ -16,24 +16,24 @@ from learnroute.model.rounding import SAME
 from learnroute.verification.exact import ONE, PLACES, Losses, losses_of
 from learnroute.verification.pairs import PairLosses
 
-MOST_REGIONS = 2000  # up to which the triangle inequality is checked: about ten seconds
-BEYOND = Fraction(10) ** 305  # a ratio beyond this is not stated
+MOST_REGIONS = 2000  # regions up to which the triangle inequality is checked: about ten seconds
+BEYOND = Fraction(10) ** 305  # larger ratios are not stated
 
 
 class Ratios(NamedTuple):
-    """Ratios of Algorithm 1's loss to the least one: the paper's, the sharper one; None where none is proved."""
+    """Ratios of Algorithm 1's loss to the lowest one: the paper's and the sharper one; None if not proved."""
 
     paper: Fraction | None = None
     sharper: Fraction | None = None
 
     @property
     def least(self) -> Fraction | None:
-        """The smaller of the two that are known."""
+        """The smaller of the known ratios."""
         return min((ratio for ratio in self if ratio is not None), default=None)
 
 
 def ratios_of_algorithm1(problem: Problem) -> Ratios:
-    """Return the ratios that are proved for this problem; none unless travel is a metric and samples allow it."""
+    """Return the ratios that are proved for this problem; these need metric travel and suitable sample sizes."""
     learner = problem.learner
     if learner.couples or not is_metric(problem):
         return Ratios()
@@ -51,7 +51,7 @@ def ratios_of_algorithm1(problem: Problem) -> Ratios:
 
 
 def _travel_ratio(problem: Problem) -> tuple[bool, Fraction]:
-    """Return whether ends are other than the paper's, and how many times the shortest travel is not exceeded."""
+    """Return whether the ends differ from the paper's, and the proved ratio to the shortest travel."""
     first, last = problem.ends.first, problem.ends.last
     special = first is not None or last is not None or problem.closed or problem.travel_rate == 0
     if problem.travel_rate == 0:
@@ -62,7 +62,7 @@ def _travel_ratio(problem: Problem) -> tuple[bool, Fraction]:
 
 
 def _sharper(problem: Problem, losses: Losses, travel: Fraction, retained: Fraction) -> Fraction | None:
-    """Return max(travel, largest score part / least score part) for routes that end at the least score allowed."""
+    """Return max(travel, largest score part / smallest score part) for routes that end at the lowest allowed score."""
     scores, first, last = list(losses.model.scores[: problem.size]), problem.ends.first, problem.ends.last
     share = (retained - retained**problem.size) / (1 - retained**problem.size)
     if last is not None:
@@ -77,7 +77,7 @@ def _sharper(problem: Problem, losses: Losses, travel: Fraction, retained: Fract
 
 
 def is_metric(problem: Problem) -> bool:
-    """Whether travel is symmetric and no detour saves more than rounding; distances between places always are."""
+    """Whether travel is symmetric and no detour is shorter, up to rounding; always true for distances of places."""
     if problem.ways.is_metric:
         return True
     travel = problem.ways.matrix
@@ -94,8 +94,8 @@ def is_metric(problem: Problem) -> bool:
 def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
     """Return the largest loss per region of an order of stops, with dissimilarities between their bounds.
 
-    The loss is linear in each of them; where one counts negatively, its lower bound is taken (0 for the first model).
-    None where one does and the problem has no lower bounds. Unbiased estimates do not count.
+    The loss is linear in each of them; if one counts negatively, its lower bound is used (0 for the first model).
+    Return None if one counts negatively and the problem has no lower bounds. Unbiased estimates are ignored.
     """
     problem = problem.with_upper_bounds()
     if not problem.learner.couples and problem.rules is None:
@@ -128,7 +128,7 @@ def _slopes(
 ) -> tuple[list[int], list[list[int]], list[Fraction]]:
     """Return how T times the error depends on scores, on pairs and on the first model, in units of 2^-PLACES.
 
-    `pairs[i][j]`, i > j, is what the pair terms of both count; scores count for all regions.
+    `pairs[i][j]`, i > j, is the slope of the pair terms of both regions; scores have a slope for all regions.
     """
     later_second, later, size = ONE, ONE, len(weights)
     paired, learned = [0] * len(regions), [0] * len(regions)

@@ -1,7 +1,7 @@
-"""Enumerate: the least cost over all sets of regions, from the end (Held and Karp 1962), in whole numbers.
+"""Enumeration: the minimum cost over all sets of regions, from the end (Held and Karp 1962), in whole numbers.
 
-Costs are whole numbers of grid units, in one or more *limbs*: of each cost, 57 bits before the point and 57 more behind
-it a limb. One limb decides all but contrived problems.
+Costs are whole numbers of grid units in one or more *limbs*: the first has 57 bits before the point, and each further
+one has 57 bits after it. One limb decides all but contrived problems.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from learnroute.model.travel import Places
 from learnroute.verification.exact import ONE, Model, least_score_parts, path_relaxation
 from learnroute.verification.grid import Grid
 
-MOST_REGIONS = 20  # up to which all sets are enumerated
-MOST_BYTES = 1 << 30  # for finer grids: 4 limbs at 20 regions, 64 up to 16
+MOST_REGIONS = 20  # regions up to which all sets are enumerated
+MOST_BYTES = 1 << 30  # memory for finer grids: 4 limbs with 20 regions, 64 with up to 16
 BLOCK = 4096  # sets at a time, so that they stay in the cache
 LIMB = 57  # bits of the lower limbs
 ABOVE = 1 << 61  # more than any cost in the highest limb
 
-Limbs = list[NDArray[np.int64]]  # of the same shape, the highest first
+Limbs = list[NDArray[np.int64]]  # arrays of the same shape, the highest limb first
 
 
 class Least(NamedTuple):
-    """An order of least whole cost: no order costs less than `low` (without the constant)."""
+    """An order of minimum whole cost; no order costs less than `low` (without the constant)."""
 
     low: Fraction
     order: list[int]
 
 
 def least_order(model: Model, goal: Fraction, limbs: int = 1) -> Least:
-    """Return an order of least cost, with costs rounded down to a grid that is fine beside the goal."""
+    """Return an order of minimum cost, with costs rounded down to a grid that is fine compared with the goal."""
     ends = model.ends
     enumeration = _Enumeration(model, goal, limbs)
     if not ends.cyclic:
@@ -47,9 +47,10 @@ def least_order(model: Model, goal: Fraction, limbs: int = 1) -> Least:
 
 
 def _least_cycle(model: Model, enumeration: _Enumeration, goal: Fraction, limbs: int) -> Least:
-    """Return the least order of those that are cycles: for each region behind which the cycle may be cut.
+    """Return the cheapest cyclic order, over all regions after which the cycle may be cut.
 
-    None costs less than the shortest tour and the least score part of orders that end there: most are left out by that.
+    A cycle costs at least the shortest tour plus the minimum score part of orders that end at the cut. Most regions are
+    skipped for that reason.
     """
     nothing, alone = (Fraction(0),) * model.size, (0,) * model.size
     tours = replace(model, scores=nothing, shares=alone, factors=None)
@@ -65,18 +66,18 @@ def _least_cycle(model: Model, enumeration: _Enumeration, goal: Fraction, limbs:
 
 
 class Kept(NamedTuple):
-    """Which visits are allowed, and what no order of them changes.
+    """The rules of visits, and the costs that do not depend on their order.
 
     Attributes
     ----------
     allowed, required
         Regions that may and that must be visited.
     at_least, at_most
-        The fewest and the most visits.
+        The minimum and maximum number of visits.
     constants
-        What is left of the first model, and noise, by the number of visits; with `retained`, the first model's alone.
+        The remaining error of the first model plus noise, by the number of visits; with `retained`, without noise.
     retained
-        Where samples differ, what a visit to each region leaves of the model.
+        If sample sizes differ, the share of the model that a visit to each region retains.
     """
 
     allowed: list[int]
@@ -88,7 +89,7 @@ class Kept(NamedTuple):
 
 
 def least_visits(model: Model, kept: Kept, goal: Fraction, limbs: int) -> Least | None:
-    """Return a sequence of visits of least cost, constants included; None where no visits are allowed."""
+    """Return a sequence of visits of minimum cost, constants included; None if no visits are allowed."""
     ends, enumeration = model.ends, _Enumeration(model, goal, limbs)
     lasts = kept.allowed if ends.cyclic else [ends.last]
     found = (enumeration.least_visits(ends.first, last, ends.first, kept) for last in lasts)
@@ -96,7 +97,7 @@ def least_visits(model: Model, kept: Kept, goal: Fraction, limbs: int) -> Least 
 
 
 def better_order(model: Model, goal: Fraction) -> tuple[bool, list[int]]:
-    """Say whether an order is below the goal, and return one of least cost; finer grids are used while it is unsure."""
+    """Return whether an order is below the goal, and one of minimum cost; grids are refined until it is decided."""
     a_limb = 8 * model.size << model.size
     for limbs in (1, 2, 4, 8, 16, 32, 64):
         if limbs > 1 and limbs * a_limb > MOST_BYTES:
@@ -127,14 +128,14 @@ class _Enumeration:
         return [np.asarray(part, dtype=np.int64) for part in (highest, *reversed(lower))]
 
     def _score_costs(self, shares: Sequence[int] | NDArray[np.object_], v: int) -> Limbs:
-        """Return what the score of a region costs where it counts each of these shares."""
+        """Return the cost of the score of a region for each of these shares."""
         whole, below = self.model.whole_scores
         above = whole[v] * self.grid.unit.denominator
         below = below * ONE * self.grid.unit.numerator
         return self._split(np.minimum(np.asarray(shares, dtype=object) * above // below, self.grid.goal))
 
     def least(self, first: int | None, last: int | None, back: int | None) -> Least:
-        """Return the least order with these ends; the way back leads to `back`, or to the first if unknown."""
+        """Return the cheapest order with these ends; a closed route returns to `back`, or to its first if unknown."""
         inner = [v for v in range(self.model.size) if v not in (first, last)]
         if not inner:
             order = [v for v in (first, last) if v is not None]
@@ -152,16 +153,16 @@ class _Enumeration:
         return Least(totals[k] * self.grid.unit, [*([] if first is None else [first]), *order, *tail])
 
     def least_visits(self, first: int | None, last: int | None, back: int | None, kept: Kept) -> Least | None:
-        """Return the least sequence of visits with these ends over all sets that may be visited; None if there is none.
+        """Return the cheapest sequence of visits with these ends over all allowed sets; None if there is none.
 
-        `first` may be a depot, which is no visit.
+        `first` may be a depot, which does not count as a visit.
         """
         inner = [v for v in kept.allowed if v not in (first, last)]
         ahead, tail = [] if first is None else [first], [] if last is None else [last]
         visited = [v for v in (*ahead, *tail) if v in kept.allowed]
         needed = sum(1 << k for k, v in enumerate(inner) if v in kept.required)
         found: Least | None = None
-        if not needed and kept.at_least <= len(visited) and visited:  # the two ends alone
+        if not needed and kept.at_least <= len(visited) and visited:  # only the two ends
             alone = self._constants(kept, visited, [], np.array([0]))[0] * self.grid.unit
             found = Least(self._value_of([*ahead, *tail]) + alone, [*ahead, *tail])
         sets = np.arange(1, 1 << len(inner))
@@ -189,7 +190,7 @@ class _Enumeration:
     def _constants(
         self, kept: Kept, visited: list[int], inner: list[int], sets: NDArray[np.int64]
     ) -> NDArray[np.object_]:
-        """Return what is left of the first model, and noise, after the visits of each set, rounded down."""
+        """Return the remaining error of the first model plus noise after the visits of each set, rounded down."""
         if kept.retained is None:
             by_count = np.array([self.grid.below(constant) for constant in kept.constants], dtype=object)
             found: NDArray[np.object_] = by_count[_bits(sets, len(inner)) + len(visited)]
@@ -202,20 +203,20 @@ class _Enumeration:
         return np.asarray(np.minimum(shares[sets], self.grid.goal))
 
     def _value_of(self, order: list[int]) -> Fraction:
-        """Return the value of fewer stops than there are, at its lower end."""
+        """Return the lower end of the value of an order of some of the stops."""
         shares = self.model.shares_of(order) if self.model.factors is not None else self.model.shares[-len(order) :]
         whole, below = self.model.whole_scores
         scored = sum(share * whole[v] for share, v in zip(shares, order, strict=True))
         return Fraction(scored, below * ONE) + self.model.rate * self.model.travel_of(order)
 
     def _fill(self, inner: list[int], first: int | None, last: int | None, back: int | None) -> Limbs:
-        """Return the least cost from each inner region through each set of them to the end."""
+        """Return the minimum cost from each inner region through each set of them to the end."""
         model = self.model
         tail = [] if last is None else [last]
         sets = np.arange(1 << len(inner))
         counts = _bits(sets, len(inner))
         scored = [self._position_costs(v, inner, tail) for v in inner]
-        seen = counts if model.factors is None else sets  # what decides the share of a score before a set
+        seen = counts if model.factors is None else sets  # index of the share of a score before each set
         rows = np.array(inner, dtype=np.int64)
         best = [np.full((len(sets), len(inner)), ABOVE) for _ in range(self.limbs)]
         for k, v in enumerate(inner):
@@ -246,7 +247,7 @@ class _Enumeration:
         return best
 
     def _begin(self, first: int, inner: list[int], tail: list[int], sets: NDArray[np.int64]) -> Limbs:
-        """Return what it costs to begin with a stop before each set of inner regions, and each first of these."""
+        """Return the cost of beginning with a stop, for each set of inner regions (row) and first region of it."""
         if self.model.factors is None:
             behind = _bits(sets, len(inner)) + len(tail)
             shares = np.array([self.model.shares[self.model.size - 1 - int(k)] for k in behind], dtype=object)
@@ -256,7 +257,7 @@ class _Enumeration:
         return _add([limb[:, None] for limb in self._score_costs(shares, first)], ways)
 
     def _shares(self, inner: list[int], tail: list[int]) -> NDArray[np.object_]:
-        """Return what a score counts before each set of inner regions and the tail, where factors say so."""
+        """Return the share of a score before each set of inner regions and the tail, from the factors."""
         factors = self.model.factors
         assert factors is not None
         shares = np.array([ONE], dtype=object)
@@ -267,14 +268,14 @@ class _Enumeration:
         return shares
 
     def _position_costs(self, v: int, inner: list[int], tail: list[int]) -> Limbs:
-        """Return what a score costs before each number of inner regions; with factors, before each set of them."""
+        """Return the cost of a score before each number of inner regions; with factors, before each set of them."""
         if self.model.factors is not None:
             return self._score_costs(self._shares(inner, tail), v)
         size = self.model.size
         return self._score_costs([self.model.shares[size - 1 - k - len(tail)] for k in range(len(inner))], v)
 
     def _trace(self, best: Limbs, left: int, k: int, inner: list[int]) -> list[int]:
-        """Trace the order of a set back from the first of its regions."""
+        """Return the best order of a set from the first of its regions."""
         order = [inner[k]]
         while left ^ (1 << k):
             left ^= 1 << k
@@ -285,7 +286,7 @@ class _Enumeration:
 
 
 def _bits(sets: NDArray[np.int64], many: int) -> NDArray[np.int64]:
-    """Return how many regions each set has."""
+    """Return the number of regions in each set."""
     return sum(((sets >> k) & 1 for k in range(many)), start=np.zeros(len(sets), dtype=np.int64))
 
 
@@ -299,10 +300,10 @@ def _add(some: Limbs, others: Limbs) -> Limbs:
 
 
 def _least(numbers: Limbs) -> Limbs:
-    """Return the least number of each row."""
+    """Return the minimum of each row."""
     found = [numbers[0].min(axis=1)]
     for before, limb in pairwise(numbers):
-        numbers_tied = before == found[-1][:, None]  # those that are not have no lower limbs to compare
+        numbers_tied = before == found[-1][:, None]  # only ties need their lower limbs compared
         limb[~numbers_tied] = ABOVE
         found.append(limb.min(axis=1))
     return found

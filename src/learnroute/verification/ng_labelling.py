@@ -1,8 +1,8 @@
-"""Label the ng-routes of the layered network, in whole numbers, with arrays: apart from the solver's code.
+"""Labelling of the ng-routes of the layered network, with arrays of whole numbers and independent of the solver.
 
-Of each position there are arrays of labels, sorted by region and cost. No sum can overflow: `ng_route` chooses the grid
-so that costs and multipliers along a route stay below 2^58, what is not allowed costs 2^61, and at most three such
-numbers are ever added.
+Each position has arrays of labels, sorted by region and cost. No sum can overflow: `ng_route` chooses the grid so that
+costs and multipliers along a route stay below 2^58, forbidden arcs cost 2^61, and at most three such numbers are ever
+added.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from numpy.typing import NDArray
 from learnroute.verification.checks import EffortExceededError
 from learnroute.verification.grid import LARGEST, Costs, IntMatrix
 
-Masks = NDArray[np.uint64]  # one bit a region, in words of 64
+Masks = NDArray[np.uint64]  # one bit per region, in words of 64
 
 WORD = 64
-MOST_LABELS = 1_000_000  # kept at once in one direction
-MOST_WORK = 1_500_000_000  # arcs looked at and pairs of labels compared in one check: about a minute
-A_LABELLING = 2_000_000  # of that, for each labelling, whatever is found
-COMPARED = 100  # cheaper labels that each one is compared with for dominance
-TOGETHER = 1 << 20  # pairs of labels, or labels and arcs, in one step
-ONE_BY_ONE = 28  # labels of the other direction that each one is compared with, before all are with all
-TOGETHER_WITH = 256  # of these at a time then
+MOST_LABELS = 1_000_000  # labels stored at once in one direction
+MOST_WORK = 1_500_000_000  # arcs processed and pairs of labels compared in one check: about a minute
+A_LABELLING = 2_000_000  # part of this work that every labelling takes at least
+COMPARED = 100  # cheaper labels that each label is compared with for dominance
+TOGETHER = 1 << 20  # pairs of labels, or labels and arcs, processed in one step
+ONE_BY_ONE = 28  # labels of the other direction that each label is compared with, before all are compared with all
+TOGETHER_WITH = 256  # labels of the other direction per step of that comparison
 
 
 @dataclass
 class Effort:
-    """What a check may still do."""
+    """The remaining effort of a check."""
 
     work: int = MOST_WORK
 
     def spend(self, work: int) -> None:
-        """Take work off what is left; give up where nothing is."""
+        """Subtract work; raise EffortExceededError if none remains."""
         self.work -= work
         if self.work < 0:
             raise EffortExceededError
@@ -46,13 +46,13 @@ class Layer(NamedTuple):
     """The labels of one position."""
 
     region: IntMatrix
-    cost: IntMatrix  # up to the region, its own cost included
+    cost: IntMatrix  # up to and including the region
     forbidden: Masks  # labels x words
-    starts: IntMatrix  # where the labels of each region begin, and where all end
+    starts: IntMatrix  # index of the first label of each region, and the number of labels
 
     @classmethod
     def of(cls, region: IntMatrix, cost: IntMatrix, forbidden: Masks, size: int, effort: Effort) -> Layer:
-        """Sort labels by region and cost, without those that a cheaper one which forbids less dominates."""
+        """Sort labels by region and cost, without those dominated by a cheaper label that forbids less."""
         order = np.lexsort((*forbidden.T, cost, region))
         region, cost, forbidden = region[order], cost[order], forbidden[order]
         at, block = 0, 4
@@ -75,12 +75,12 @@ class Layer(NamedTuple):
 
 
 def cheapest(layers: list[Layer]) -> int | None:
-    """Return the cost of the cheapest route, if any is left."""
+    """Return the cost of the cheapest route; None if no label remains."""
     return int(layers[-1].cost.min()) if len(layers[-1].cost) else None
 
 
 def as_words(masks: list[list[int]]) -> Masks:
-    """Return sets of regions at each position and region (one bit each) as positions x regions x words."""
+    """Return the sets at each position and region (one bit per region) as positions x regions x words."""
     size = len(masks)
     words = -(-size // WORD)
     raw = b"".join(mask.to_bytes(8 * words, "little") for row in masks for mask in row)
@@ -88,9 +88,9 @@ def as_words(masks: list[list[int]]) -> Masks:
 
 
 class Network:
-    """The layered network of docs/bounds.md. Arcs that no label takes are fixed to 0 for all later labels.
+    """The layered network of docs/bounds.md. Arcs that no label uses are fixed to 0 for all later labels.
 
-    What is not allowed costs `LARGEST`.
+    Forbidden arcs and ends cost `LARGEST`.
     """
 
     def __init__(self, costs: Costs, effort: Effort) -> None:
@@ -108,18 +108,18 @@ class Network:
     def labels(
         self, multipliers: IntMatrix, ng_sets: Masks, other: list[Layer] | None = None, backward: bool = False
     ) -> list[Layer]:
-        """Return all labels that may lead to an order below the goal, position by position.
+        """Return all labels that may lead to an order below the goal, by position.
 
-        `other` are labels of the other direction: a label is dropped where none of them at the same place, which
-        forbids no region that this one forbids, completes it below the limit. `backward`: from the last position on;
-        then so are the layers.
+        `other` are labels of the other direction: a label is dropped unless one of them at the same position and
+        region, with no forbidden region in common, completes it below the limit. With `backward`, labels and layers
+        begin at the last position.
         """
         self.effort.spend(A_LABELLING + self.size**3)
         free = self.free[::-1].transpose(0, 2, 1) if backward else self.free
         nodes = np.where(self.nodes < LARGEST, self.nodes - multipliers, LARGEST)
         nodes, ng_sets = (nodes[::-1], ng_sets[::-1]) if backward else (nodes, ng_sets)
         run = _Run(self, nodes, self.arcs.T if backward else self.arcs, free, ng_sets)
-        limit = self.costs.goal - int(multipliers.sum())  # from which on a route is no order below the goal
+        limit = self.costs.goal - int(multipliers.sum())  # cost from which a route is no order below the goal
         layers, taken = run.layers(limit, other)
         self.free &= taken[::-1].transpose(0, 2, 1) if backward else taken
         return layers
@@ -135,7 +135,7 @@ class _Run:
         self.nodes, self.arcs, self.free, self.ng_sets = nodes, arcs, free, ng_sets
 
     def layers(self, limit: int, other: list[Layer] | None) -> tuple[list[Layer], NDArray[np.bool_]]:
-        """Extend all labels position by position; return them, and the arcs that they take."""
+        """Extend all labels position by position; return them, and the arcs that they use."""
         completion = self._completion()
         taken = np.zeros_like(self.free)
         first = np.flatnonzero(completion[0] < limit)
@@ -168,7 +168,7 @@ class _Run:
     def _arcs_below(
         self, layer: Layer, t: int, completion: IntMatrix, limit: int
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the arcs (label, region) by which labels go on to position t, with completions below the limit."""
+        """Return the arcs (label, region) that extend labels to position t with completions below the limit."""
         self.effort.spend(len(layer.region) * self.size)
         onward = np.where(self.free[t - 1], np.minimum(self.arcs + completion, LARGEST), LARGEST)
         open_to = layer.cost[:, None] + onward[layer.region] < limit
@@ -178,7 +178,7 @@ class _Run:
         return tail, head
 
     def _can_complete(self, head: IntMatrix, known: Masks, most: IntMatrix, other: Layer) -> NDArray[np.bool_]:
-        """Whether a label of the other direction, cheaper than `most`, forbids nothing that is known."""
+        """Whether a label of the other direction, cheaper than `most`, forbids no region in `known`."""
         found = np.zeros(len(head), dtype=bool)
         left = np.flatnonzero(other.starts[head] < other.starts[head + 1])
         at, block = 0, 4
@@ -202,7 +202,7 @@ class _Run:
     def _compare(
         self, left: IntMatrix, known: Masks, most: IntMatrix, other: Layer, theirs: range, found: NDArray[np.bool_]
     ) -> None:
-        """Compare labels of one region with those of the other direction, all with all; mark the completed ones."""
+        """Compare all labels of one region with all of the other direction; mark those that can be completed."""
         for k in theirs[::TOGETHER_WITH]:
             here = slice(k, min(k + TOGETHER_WITH, theirs.stop))
             left = left[most[left] > other.cost[k]]
@@ -215,7 +215,7 @@ class _Run:
             left = left[~found[left]]
 
     def _completion(self) -> IntMatrix:
-        """Return the cost of the cheapest completion, nothing forbidden, from each position and region on."""
+        """Return the cost of the cheapest completion from each position and region, with no region forbidden."""
         completion = self.nodes.copy()
         for t in range(self.size - 2, -1, -1):
             onward = np.where(self.free[t], self.arcs + completion[t + 1], LARGEST).min(axis=1)
@@ -224,12 +224,12 @@ class _Run:
 
 
 def _pieces(layer: Layer, size: int) -> Iterator[Layer]:
-    """Yield the labels of a layer, so many at a time that all their arcs fit into memory."""
+    """Yield the labels of a layer in parts, so that the arcs of a part fit into memory."""
     for some in _split(np.arange(len(layer.region)), TOGETHER // size):
         yield Layer(layer.region[some], layer.cost[some], layer.forbidden[some], layer.starts)
 
 
 def _split(numbers: IntMatrix, step: int) -> Iterator[IntMatrix]:
-    """Yield numbers, so many at a time; nothing once where there are none."""
+    """Yield the numbers, `step` at a time; one empty array if there are none."""
     for k in range(0, max(1, len(numbers)), step):
         yield numbers[k : k + step]

@@ -1,4 +1,4 @@
-"""Check an ng-route bound: which ng-routes may be better orders? docs/bounds.md explains it; costs are integers."""
+"""Check an ng-route bound: which ng-routes may be better orders? docs/bounds.md explains it. Costs are integers."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from learnroute.verification.exact import Model
 from learnroute.verification.grid import Costs, IntMatrix
 from learnroute.verification.ng_labelling import Effort, Network, as_words, cheapest
 
-MOST_REGIONS = 400  # up to which they are checked: T³ arcs are kept, one byte each
-BITS = 56  # of the goal in grid units, at most
-ROOM = 1 << 58  # what no sum of costs and multipliers along a route may exceed
-CUT = 16  # times the goal: multipliers are cut there
+MOST_REGIONS = 400  # regions up to which bounds are checked: T³ arcs are stored, one byte each
+BITS = 56  # maximum number of bits of the goal in grid units
+ROOM = 1 << 58  # upper limit on sums of costs and multipliers along a route
+CUT = 16  # multipliers are cut at this many times the goal
 
 
 class Left:
-    """What is left of the routes below a goal: the cheapest one, in grid units; None where there is none."""
+    """The cost of the cheapest remaining route below a goal, in grid units; None if there is none."""
 
     def __init__(self, costs: Costs, cheapest: int | None) -> None:
         self.costs, self.cheapest = costs, cheapest
 
     @property
     def bound(self) -> int:
-        """The least cost of a route in grid units, as far as the goal."""
+        """The minimum cost of a route in grid units, up to the goal."""
         return self.costs.goal if self.cheapest is None else min(self.cheapest, self.costs.goal)
 
 
 def routes_left(model: Model, certificate: NgRoutes, goal: Fraction, all_orders: bool = False) -> Left:
-    """Return what is left at the last stage of the routes that may be orders below the goal.
+    """Return the routes that remain after the last stage and may be orders below the goal.
 
-    Each stage leaves only the arcs of routes that cost less than that. Backward labels have the ng-sets of the first
-    stage. Then come the turns of the certificate: the other way round each, with larger ng-sets, pruned by the labels
-    before. With `all_orders`, the ng-sets of the last stage hold all regions instead: then routes are orders.
+    Each stage retains only the arcs of routes that cost less than the goal. Backward labels have the ng-sets of the
+    first stage. The turns of the certificate follow, in alternating directions, with ever larger ng-sets, each pruned
+    by the labels of the one before. With `all_orders`, the ng-sets of the last stage contain all regions instead, so
+    that routes are orders.
     """
     stages = certificate.stages
     costs, multipliers = _fine_costs(model, stages, goal)
@@ -73,7 +74,7 @@ def _fine_costs(model: Model, stages: tuple[NgRelaxation, ...], goal: Fraction) 
 
 
 def _largest(costs: Costs, multipliers: FloatArray | IntMatrix) -> int:
-    """Return more than the costs along any route and the multipliers can add up to."""
+    """Return an upper bound on the sum of the multipliers and the costs along any route."""
     free = costs.travel < costs.goal
     arcs = int(costs.travel[free].max(initial=0))
     nodes = int(costs.nodes.max(axis=1).astype(object).sum()) + 2 * costs.goal

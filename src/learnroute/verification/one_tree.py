@@ -11,14 +11,14 @@ from learnroute.model.certificates import BranchAndBound, OneTree
 from learnroute.verification.grid import BITS, LARGEST, Costs, IntMatrix, exact_total
 from learnroute.verification.simple import spanning_tree
 
-MOST = 1 << 58  # grid units: multipliers are cut there
-SPARE_BITS = 17  # by which the grid is coarser at most, so that they are not
+MOST = 1 << 58  # grid units at which multipliers are cut
+SPARE_BITS = 17  # maximum number of bits by which the grid is coarser to avoid that
 
 
 def bound(costs: Costs, certificate: OneTree | BranchAndBound) -> int:
     """Return the cost of the minimum 1-tree at the multipliers of a certificate, in grid units.
 
-    Edges that cost as much as the goal are left out: no order below it takes one. Where no tree is left, none is.
+    Edges that cost as much as the goal are omitted: no order below it uses them. If no tree remains, no order does.
     """
     size = costs.size
     multipliers = costs.grid.nearest(certificate.multipliers[: size + 1], MOST)
@@ -37,6 +37,6 @@ def bound(costs: Costs, certificate: OneTree | BranchAndBound) -> int:
 
 
 def bits_for(certificate: OneTree, goal: Fraction) -> int:
-    """Return how fine a grid may be on which the multipliers of a certificate are not cut."""
+    """Return the number of bits of the goal on the finest grid that does not cut the multipliers of a certificate."""
     largest = Fraction(float(np.abs(certificate.multipliers).max()))
     return BITS - min(SPARE_BITS, max(0, math.ceil(largest / goal).bit_length()))

@@ -17,13 +17,13 @@ from learnroute.model.validation import FloatArray
 from learnroute.verification.exact import ONE, distance_sums, exact_sum
 from learnroute.verification.pair_terms import Terms
 
-PARTS = (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(1))  # of pair terms, taken from scores
+PARTS = (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(1))  # of pair terms, moved to scores
 SORTED_REGIONS = 400  # regions up to which relaxations sort dissimilarities, and fit points to them
-TINY = 1e-290  # more than products below the smallest float64 can lose
+TINY = 1e-290  # upper bound on the error of products below the smallest float64
 
 
 class Relaxed(NamedTuple):
-    """A linear model below the loss, as `Model` has it."""
+    """A linear model below the loss, with the attributes of `Model`."""
 
     scores: tuple[Fraction, ...]
     shares: tuple[int, ...]
@@ -41,7 +41,7 @@ def relaxations_of(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
 
 
 def _rearrange(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
-    """Return relaxations in which each pair term is at its least."""
+    """Return relaxations with each pair term at its minimum."""
     tables = problem.updates.tables
     if all(bool((table == table[:, -1:]).all()) for table in tables):
         yield from _by_position(problem, terms)
@@ -52,9 +52,10 @@ def _rearrange(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
 
 
 def _by_position(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
-    """Training depends on the position alone: part of the pair terms is taken from scores, the rest is rearranged.
+    """Return relaxations if training depends on the position only.
 
-    Any part gives a valid relaxation. Those that a planner is likely to choose come first.
+    Part of the pair terms is subtracted from scores, the rest is rearranged. Any part gives a valid relaxation. Those
+    that a planner is likely to choose come first.
     """
     size = problem.size
     retention, plasticity, coupling, second, _ = (table[:, -1] for table in problem.updates.tables)
@@ -68,7 +69,7 @@ def _by_position(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
 
 
 def _least_error(relaxed: Relaxed) -> Fraction:
-    """Return the least error of any order by the rearrangement inequality."""
+    """Return the minimum error of any order by the rearrangement inequality."""
     scores = sorted(relaxed.scores, reverse=True)
     return relaxed.constant + sum((s * w for s, w in zip(scores, relaxed.shares, strict=True)), Fraction(0)) / ONE
 
@@ -77,7 +78,7 @@ def _move_to_scores(
     problem: Problem, terms: Terms, weights: FloatArray, counted: FloatArray, paired: FloatArray,
     most: list[Fraction], ratio: Fraction,
 ) -> Relaxed:  # fmt: skip
-    """Return the relaxation that takes `ratio` times the largest pair term of each region from its score."""
+    """Return the relaxation that subtracts `ratio` times the largest pair term of each region from its score."""
     size = problem.size
     retention, _, _, second, noise = (table[:, -1] for table in problem.updates.tables)
     lowered = [score - size * ratio * mean for score, mean in zip(terms.scores, most, strict=True)]
@@ -97,7 +98,7 @@ def _move_to_scores(
 
 
 def _by_region(problem: Problem, terms: Terms) -> Relaxed:
-    """Training depends on the region alone: what is besides the linear part is least by Smith's rule."""
+    """Return a relaxation if training depends on the region only; Smith's rule minimises the non-linear part."""
     size = problem.size
     retention, plasticity, coupling, second, noise = (_rationals(table[0]) for table in problem.updates.tables)
     most = _rationals(_high(np.maximum(terms.floats.max(axis=0), problem.initial_errors), size))
@@ -118,7 +119,7 @@ def _by_region(problem: Problem, terms: Terms) -> Relaxed:
 
 
 def _by_both(problem: Problem, terms: Terms) -> Relaxed:
-    """Training depends on both: every position has the region that costs least there."""
+    """Return a relaxation if training depends on both; every position has the region of lowest cost there."""
     size = problem.size
     retention, plasticity, coupling, second, noise = problem.updates.tables
     low = _rationals(_low(_after(second.min(axis=1)), size))
@@ -142,9 +143,9 @@ def _shares(weights: FloatArray) -> tuple[int, ...]:
 
 
 def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
-    """Return the error of the weighted mean of all models, and noise: what the points miss counts at its worst.
+    """Return the error of the weighted mean of all models plus noise; misfits of the points count at their worst.
 
-    It is the floor for weights that add up to T. Those of the problem do so but for rounding, `uneven`.
+    It is the floor for weights with sum T. Those of the problem have this sum up to rounding, `uneven`.
     """
     size, updates, weights = problem.size, problem.updates, problem.region_weights
     retention, plasticity, coupling, second, _ = updates.tables
@@ -187,10 +188,10 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
 
 
 class Spread(NamedTuple):
-    """Points for the dissimilarities: the floor, squared distances to the weighted mean, and what points miss.
+    """Points for the dissimilarities: the floor, squared distances to the weighted mean, and misfits.
 
-    `uneven`: how far the sum of the weights is from T. `below`: how far dissimilarities are below squared distances,
-    summed over a row by weights; `above`, `lowest`: how far above and below, each.
+    `uneven` is the distance of the sum of the weights from T. `below` is how far dissimilarities are below squared
+    distances, as a weighted sum over a row; `above` and `lowest` are how far single ones are above and below.
     """
 
     floor: Fraction
@@ -202,12 +203,12 @@ class Spread(NamedTuple):
 
 
 def has_points(terms: Terms) -> bool:
-    """Whether dissimilarities are, or may be fitted by, squared distances."""
+    """Whether dissimilarities are squared distances, or can be fitted by them."""
     return terms.points is not None or (len(terms.scores) <= SORTED_REGIONS and _symmetric(terms.floats))
 
 
 def spread_of(terms: Terms, weights: FloatArray) -> Spread:
-    """Return the points whose squared distances are the dissimilarities, or are near to them."""
+    """Return the spread of points whose squared distances equal or approximate the dissimilarities."""
     size = len(terms.scores)
     points = _fit_points(terms.floats) if terms.points is None else terms.points
     scores, given = distance_sums(points, weights), _rationals(weights)
@@ -226,7 +227,7 @@ def spread_of(terms: Terms, weights: FloatArray) -> Spread:
 
 
 def _worst_case(problem: Problem, terms: Terms) -> Relaxed:
-    """Return every term at its worst: shares in the model may have either sign."""
+    """Return a relaxation with every term at its worst: shares in the model may have either sign."""
     size = problem.size
     retention, plasticity, coupling, second, _ = (np.abs(table).max(axis=1) for table in problem.updates.tables)
     before, survives = _shares_before(problem, False)
@@ -242,9 +243,9 @@ def _worst_case(problem: Problem, terms: Terms) -> Relaxed:
 
 
 def _shares_before(problem: Problem, convex: bool) -> tuple[list[Fraction], list[Fraction]]:
-    """Return the most that visits, and the first model, have as shares of the model before each visit and at the end.
+    """Return the maximum shares of visits and of the first model in the model before each visit and at the end.
 
-    Shares of either sign count by their sizes.
+    Shares of either sign count by their absolute values.
     """
     size = problem.size
     retained, learned = (np.abs(table).max(axis=1) for table in problem.updates.tables[:2])
@@ -257,7 +258,7 @@ def _shares_before(problem: Problem, convex: bool) -> tuple[list[Fraction], list
 
 
 def _least_noise(problem: Problem) -> FloatArray:
-    """Return the least that the noise of each visit adds to the final error."""
+    """Return the minimum that the noise of each visit adds to the final error."""
     _, _, _, second, noise = problem.updates.tables
     least = noise.min(axis=1)
     found: FloatArray = np.where(least < 0, _after(second.max(axis=1)), _after(second.min(axis=1))) * least
@@ -269,7 +270,7 @@ def _products(paired: list[Fraction], shares: list[Fraction]) -> Fraction:
 
 
 def _fit_points(delta: FloatArray) -> FloatArray:
-    """Return points whose squared distances are near Δ: classical scaling."""
+    """Return points whose squared distances approximate Δ, by classical scaling."""
     size = len(delta)
     centre = np.eye(size) - 1.0 / size
     values, axes = np.linalg.eigh(-0.5 * centre @ delta @ centre)
@@ -277,7 +278,7 @@ def _fit_points(delta: FloatArray) -> FloatArray:
 
 
 def _largest_means(problem: Problem, terms: Terms) -> FloatArray:
-    """Return the most that a weighted mean of dissimilarities can be before a visit to each region."""
+    """Return the maximum of a weighted mean of dissimilarities before a visit to each region."""
     size = problem.size
     if size > SORTED_REGIONS:
         return np.asarray(np.maximum(terms.floats.max(axis=0), problem.initial_errors))
@@ -299,12 +300,12 @@ def _after(factors: FloatArray) -> FloatArray:
 
 
 def _low(numbers: FloatArray, size: int) -> FloatArray:
-    """Return numbers below what these would be without rounding: none is negative, or the result of T + 8 roundings."""
+    """Return lower bounds on the exact values of numbers >= 0 that result from fewer than T + 8 roundings."""
     return np.asarray(np.maximum(0.0, numbers * (1 - 4 * (size + 8) * UNIT) - TINY))
 
 
 def _lowest(numbers: FloatArray, size: int) -> FloatArray:
-    """The same where some may be negative: the noise of a calibrated learner is, if that of its matrix is larger."""
+    """Return the same for any sign: a calibrated learner's noise is negative if that of its matrix is larger."""
     return np.where(numbers < 0, -_high(-numbers, size), _low(numbers, size))
 
 

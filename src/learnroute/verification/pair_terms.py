@@ -17,15 +17,15 @@ from learnroute.verification.exact import PLACES, distance_sums, distances_from_
 
 
 class Terms(NamedTuple):
-    """Dissimilarities as the checker sees them: the rows of Δ, Δ_i0, and the scores."""
+    """Dissimilarities for the checker: the rows of Δ, Δ_i0, and the scores."""
 
-    places: int  # binary places of what follows: PLACES, and more where all dissimilarities are tiny
-    row: Callable[[int], NDArray[Any]]  # of Δ, in whole numbers of 2^-places, rounded down
+    places: int  # binary places of these numbers: PLACES, and more if all dissimilarities are tiny
+    row: Callable[[int], NDArray[Any]]  # row of Δ, in whole numbers of 2^-places, rounded down
     initial: NDArray[Any]
-    total: Fraction  # of Δ_i0, by weights
+    total: Fraction  # weighted sum of Δ_i0
     scores: tuple[Fraction, ...]
-    floats: FloatArray  # upper bounds of Δ
-    points: FloatArray | None  # vectors whose squared distances Δ is
+    floats: FloatArray  # upper bounds on Δ
+    points: FloatArray | None  # vectors whose squared distances are Δ
 
 
 def whole(numbers: FloatArray, places: int) -> NDArray[Any]:
@@ -37,13 +37,13 @@ def whole(numbers: FloatArray, places: int) -> NDArray[Any]:
 
 
 def _places(*numbers: FloatArray) -> int:
-    """Return binary places that leave the largest of some numbers PLACES significant ones."""
+    """Return the binary places with which the largest number has PLACES significant ones."""
     largest = max(float(np.abs(part).max(initial=0.0)) for part in numbers)
     return PLACES + (max(0, -math.frexp(largest)[1]) if largest else 1074)
 
 
 def terms_of(problem: Problem, true: bool = False) -> Terms:
-    """Return the dissimilarities of a problem; `true`: those of the true models."""
+    """Return the dissimilarities of a problem; with `true`, those of the true models."""
     vectors = problem.truth if true else problem.vectors if problem.matrix is None else None
     noise, weights = problem.updates.noise, problem.region_weights
     if vectors is None:

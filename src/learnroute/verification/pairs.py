@@ -1,8 +1,8 @@
 """Check plans of regularised learners: the loss by its recursion in whole numbers, and bounds by linear relaxations.
 
-The recursion is e_j ← p₁·e_j - q·e_k + (1 - p₁)·Δ[k, j] + ν. What p₁, q and ν are follows from the learner; the numbers
-of the problem's `updates` are taken as they are. From there on, nothing is decided by a tolerance: sums are exact, or
-rounded to the side that counts against the claim.
+The recursion is e_j ← p₁·e_j - q·e_k + (1 - p₁)·Δ[k, j] + ν. The learner determines p₁, q and ν; the numbers in the
+problem's `updates` are used unchanged. From there on, nothing is decided by a tolerance: sums are exact, or rounded to
+the side that counts against the claim.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from learnroute.verification.pair_terms import terms_of
 
 ENUMERATED = 9  # regions up to which all orders are tried
 AT_ONCE = 20_000
-BEYOND = Fraction(2) ** 1023  # goals of this size are those of forged bounds: float64 ends here
+BEYOND = Fraction(2) ** 1023  # only forged bounds have larger goals, since float64 ends here
 
 
 class PairLosses:
-    """The loss of a regularised learner; `plain` is its travel and ends, `relaxations` are linear models below it."""
+    """The loss of a regularised learner. `plain` has its travel and ends; `relaxations` are linear models below it."""
 
     def __init__(self, problem: Problem, true: bool = False) -> None:
         self.problem, self.terms, self.size = problem, terms_of(problem, true), problem.size
         nothing = Interval(Fraction(0), Fraction(0))
         travel, rate = costs_of(problem.ways), Fraction(problem.travel_rate)
-        self.ahead = len(problem.stops) - self.size  # stops that are no visits: the depot, where there is one
+        self.ahead = len(problem.stops) - self.size  # stops that are not visits: the depot, if there is one
         scores = (*self.terms.scores, *[Fraction(0)] * self.ahead)
         self.plain = Model(travel, rate, scores, (0,) * len(scores), None, 0, nothing, problem.ends)
 
@@ -65,13 +65,13 @@ class PairLosses:
         return {"total": sum(parts.values(), Fraction(0)), **parts}
 
     def total(self, order: Sequence[int]) -> Interval:
-        """Return T times the loss, between two numbers: each of the recursion's steps may be off by a few units."""
+        """Return T times the loss as an interval: each step of the recursion may be off by a few units."""
         value = self.parts(order)["total"] * self.size
         off = Fraction(8 * self.size * (self.size + 2) ** 2, 1 << self.terms.places)
         return Interval(value - off, value + off)
 
     def relaxations(self) -> Iterator[Model]:
-        """Return linear models that are nowhere above the loss; with constants."""
+        """Return linear models, with constants, that are nowhere above the loss."""
         for scores, shares, factors, constant in relaxations_of(self.problem, self.terms):
             scores, shares = (*scores, *[Fraction(0)] * self.ahead), (*[0] * self.ahead, *shares)
             factors = None if factors is None else (*factors, *[Fraction(1)] * self.ahead)
@@ -82,7 +82,7 @@ class PairLosses:
 
 
 class PairChecker:
-    """Settles whether any order is below a goal (T times a loss), by a certificate of a relaxation or by trying all."""
+    """Checker of whether any order is below a goal (T times a loss), by relaxations or by trying all orders."""
 
     def __init__(self, losses: PairLosses, certificate: Any) -> None:
         self.losses = losses
@@ -90,11 +90,11 @@ class PairChecker:
 
     @property
     def known(self) -> Fraction:
-        """What no order is below, as far as that was shown."""
+        """The best lower bound on all orders that has been shown so far."""
         return max(checker.known + checker.model.constant.low for checker in self.checkers)
 
     def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
-        """Say whether no order is below a goal."""
+        """Decide whether no order is below a goal."""
         follows: list[Fraction] = []
         why = "with a regularised learner, optima are checked only as far as all orders can be tried"
         for checker in self.checkers:
@@ -113,11 +113,11 @@ class PairChecker:
         return Outcome(follows=max(follows, default=None) if not optimum else None, why=why)
 
     def _enumerate(self, goal: Fraction) -> Outcome:
-        """Try all orders: by floats, and those near the goal exactly."""
+        """Try all orders: in floats, and exactly those near the goal."""
         problem, losses = self.losses.problem, self.losses
         everyone = permutations(range(problem.size))
         least: Fraction | None = None
-        near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))  # never less
+        near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))  # never below the goal
         while some := list(islice(everyone, AT_ONCE)):
             stops = (problem.from_depot(order) for order in some)
             orders = np.array([order for order in stops if problem.ends.allows(order)], dtype=np.int64)
@@ -135,7 +135,7 @@ class PairChecker:
 
 
 def _dyadic(number: float) -> tuple[int, int]:
-    """Return a float as a whole number and the power of two that it is divided by."""
+    """Return a float as a whole number and the exponent of two that it is divided by."""
     above, below = float(number).as_integer_ratio()
     return above, below.bit_length() - 1
 
@@ -145,7 +145,7 @@ def _times(amount: int, factor: tuple[int, int]) -> int:
 
 
 def _floats(losses: PairLosses, orders: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
-    """Return values of many orders in float64, and the sizes of what was added up."""
+    """Return values of many orders in float64, and the sizes of their terms."""
     problem, updates = losses.problem, losses.problem.updates
     rows = np.arange(len(orders))
     delta, scores = losses.terms.floats, np.array([float(s) for s in losses.terms.scores])

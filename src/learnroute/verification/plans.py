@@ -1,4 +1,4 @@
-"""Check a plan against its problem, member by member: docs/bounds.md says what is confirmed then, and in what sense."""
+"""Check a plan against its problem, member by member. docs/bounds.md explains what a confirmed claim means."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ CLAIMS = (
 
 
 def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
-    """Recompute what a plan (itself, or its JSON object) claims about a route of this problem.
+    """Verify the claims of a plan (or its JSON object) about a route of this problem.
 
-    Claims that are confirmed are true for the numbers of the problem, in exact arithmetic; docs/bounds.md says in what
-    sense. `Verification.holds` only if every claim is confirmed.
+    Confirmed claims are true for the numbers of the problem, in exact arithmetic; docs/bounds.md explains in what
+    sense. `Verification.holds` is True only if every claim is confirmed.
 
     Parameters
     ----------
     problem
         The problem that was planned.
     plan
-        The plan, or what `read_plan` returns.
+        The plan, or the object that `read_plan` returns.
 
     Returns
     -------
     Verification
-        One check a claim: confirmed, refuted or not checked.
+        One check per claim: confirmed, refuted or not checked.
 
     Raises
     ------
     InputError
-        Where the plan is neither a `Plan` nor an object with route, order and loss (of a fleet: routes and loss).
+        If the plan is neither a `Plan` nor an object with route, order and loss (for a fleet: routes and loss).
     """
     check_type("problem", problem, Problem)
     data = plan.to_dict() if isinstance(plan, Plan) else plan
@@ -78,7 +78,7 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
 
 
 def _learner(problem: Problem, plan: Mapping[str, Any]) -> Check:
-    """Check how the learner trains: as the problem says, or, where that leaves λ open, with a λ that is one."""
+    """Check that the learner trains as the problem says or, if the problem leaves λ open, with a valid λ."""
     claimed = plan.get("learner", {"rule": LeastSquares.rule})
     own = problem.learner
     if not isinstance(claimed, Mapping):

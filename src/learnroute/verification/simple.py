@@ -1,4 +1,4 @@
-"""Check the simple bound: a path is a spanning tree, and enters all regions but one; scores are rearranged."""
+"""Check the simple bound: a path is a spanning tree and enters all regions except one; scores are rearranged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learnroute.verification.grid import LARGEST, Costs, IntMatrix, exact_total
 
 
 def bound(costs: Costs, certificate: Simple) -> int:
-    """Return the simple bound in grid units; nothing in it depends on the certificate."""
+    """Return the simple bound in grid units; it does not depend on the certificate."""
     begin, finish, arcs = costs.begin, costs.finish, _CheapestArcs(costs)
     first, last = int(begin.min()), int(finish.min())
     tree = spanning_tree(costs.size, arcs.either_way)
@@ -26,7 +26,7 @@ def bound(costs: Costs, certificate: Simple) -> int:
 
 
 class _CheapestArcs:
-    """The cheapest arcs at each region, noted while a spanning tree looks at all regions."""
+    """The cheapest arcs at each region, recorded while a spanning tree is computed."""
 
     def __init__(self, costs: Costs) -> None:
         self.costs, size = costs, costs.size
@@ -34,7 +34,7 @@ class _CheapestArcs:
         self.nearest, self.second = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
 
     def either_way(self, v: int) -> IntMatrix:
-        """Return what an arc between a region and each costs, in its cheaper direction."""
+        """Return the cost of the arc between a region and each other, in its cheaper direction."""
         out, into = self.costs.arcs_at(v)
         either = np.minimum(out, into)
         others = np.arange(len(out)) != v
@@ -45,21 +45,21 @@ class _CheapestArcs:
         return either
 
     def half(self, closed: bool) -> int:
-        """Return half of the two cheapest arcs at each region: at the two ends of a path the second one is missing."""
+        """Return half the sum of the two cheapest arcs at each region; the two ends of a path lack the second one."""
         spare = 0 if closed else exact_total(np.sort(self.second)[-2:])
         return (exact_total(self.nearest) + exact_total(self.second) - spare) // 2 if len(self.second) > 2 else 0
 
 
 def spanning_tree(size: int, costs: Callable[[int], IntMatrix]) -> int | None:
-    """Return the cost of a minimum spanning tree; None where some edge of it would cost `LARGEST`."""
+    """Return the cost of a minimum spanning tree; None if an edge of it would cost `LARGEST`."""
     edges = tree_edges(size, costs)
     return None if edges is None else sum(edges)
 
 
 def tree_edges(size: int, costs: Callable[[int], IntMatrix]) -> list[int] | None:
-    """Return what the edges of a minimum spanning tree cost (Prim's rule); None where one would cost `LARGEST`.
+    """Return the edge costs of a minimum spanning tree (Prim's rule); None if an edge would cost `LARGEST`.
 
-    `costs` says what the edges at a vertex cost; it is asked once for each.
+    `costs` returns the costs of the edges at a vertex; it is called once per vertex.
     """
     near = costs(0).copy()
     outside = np.ones(size, dtype=bool)

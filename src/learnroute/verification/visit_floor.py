@@ -18,27 +18,27 @@ from learnroute.verification.pair_terms import Terms
 from learnroute.verification.simple import tree_edges
 
 HUGE = Fraction(10) ** 150
-BITS = 58  # of the longest way, in whole units: two of them do not overflow
+BITS = 58  # bits of the longest travel in whole units: the sum of two does not overflow
 
 
 def least_total(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction | None:
-    """Return what T times the loss of no sequence is below; None where there is no floor."""
+    """Return a lower bound on T times the loss of all sequences; None if there is no floor."""
     if not has_points(terms) or problem.updates.second.min() < 0:
         return None
     return _least_error(problem, rules, terms) + Fraction(problem.travel_rate) * least_travel(problem, rules)
 
 
 class _Lengths(NamedTuple):
-    """What a number of visits does at worst; each is rounded against the bound.
+    """The worst-case effects of a number of visits, each rounded against the bound.
 
     Attributes
     ----------
     noise, kept
-        The least noise in an error, and what is left of the first model's scatter.
+        The minimum noise in an error, and the minimum share of the first model's scatter that remains.
     beyond, first, other
-        What may be lost of it: times the largest distance, times what the first model misses, and as it is.
+        Losses from these: as a factor of the largest distance, as a factor of the first model's misfit, and absolute.
     learnt, left, unlearnt
-        The largest shares of regions and of the first model, and how far all shares together are from 1.
+        The maximum shares of regions and of the first model, and how far the sum of all shares is from 1.
     """
 
     noise: Fraction = Fraction(0)
@@ -90,7 +90,7 @@ def _best_scatter(
     below: Fraction,
     convex: bool,
 ) -> Fraction:
-    """Return the scatter of the first model whose bound is best, by floats: any number >= 0 will do."""
+    """Return the scatter of the first model with the best bound, computed in floats: any number >= 0 is valid."""
     scale = max(*map(abs, away), farthest) or Fraction(1)
     size, first = len(away), np.array([float(x / scale) for x in away])
     scatter = np.maximum(first, 0.0)
@@ -112,7 +112,7 @@ def _float(number: Fraction) -> float:
 def _train(
     now: _Lengths, laws: list[tuple[Fraction, ...]], convex: bool, above: Fraction, farthest: Fraction, places: int
 ) -> _Lengths:
-    """Return the same after a further visit, by the worst law of any region."""
+    """Return the effects after another visit, by the worst law of any region."""
     retains = max(abs(p) for p, *_ in laws)
     learns = max(abs(plasticity) for _, plasticity, *_ in laws)
     paired = max(abs(q) for _, _, q, _, _ in laws)
@@ -139,14 +139,14 @@ def _train(
 
 
 def least_travel(problem: Problem, rules: VisitRules, trees: int = 1) -> Fraction:
-    """Return a lower bound on travel: a spanning forest of all stops that routes must visit, by shortest ways."""
+    """Return a lower bound on travel: a spanning forest of all stops that routes must visit, by shortest paths."""
     depot = problem.from_depot([]).tolist()
     stops = [*np.flatnonzero(rules.allowed).tolist(), *depot]
     required = [k for k, stop in enumerate(stops) if stop in depot or rules.required[stop]]
     ways = problem.ways.matrix[np.ix_(stops, stops)]
     if len(required) < 2 or not problem.travel_rate:
         return Fraction(0)
-    most = float(ways[np.ix_(required, required)].max())  # no shortest way between two of them is longer
+    most = float(ways[np.ix_(required, required)].max())  # no shortest path between two of them is longer
     if not most:
         return Fraction(0)
     longest = Fraction(most)

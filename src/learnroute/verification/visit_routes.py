@@ -1,7 +1,7 @@
 """Check the bound of ng-routes of any length: one dynamic programme in whole numbers; docs/bounds.md has the proof.
 
-Every cost is rounded down to a whole number of units, and cut where no route below the goal can pay it. Multipliers may
-be any numbers, so they are rounded too. The unit is so large that no sum overflows.
+Every cost is rounded down to a whole number of units, and cut at an amount that no route below the goal can contain.
+Multipliers may be any numbers, so they are rounded, too. The unit is so large that no sum overflows.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from learnroute.verification.checks import EffortExceededError
 from learnroute.verification.exact import ONE
 from learnroute.verification.pair_terms import Terms
 
-MOST_ARCS = 2_000_000_000  # that are looked at, in all layers
+MOST_ARCS = 2_000_000_000  # arcs processed in all layers
 MOST_KEPT = 20_000_000  # arcs between two layers
-BITS = 58  # of the largest sum along a route
-TOP = 1 << 60  # more than any such sum: for what is not allowed
+BITS = 58  # bits of the largest sum along a route
+TOP = 1 << 60  # more than any such sum; the cost of forbidden visits and ends
 
 Whole = NDArray[np.int64]
 
 
 def applies(problem: Problem, scores: Sequence[Fraction]) -> bool:
-    """Whether training does the same at every position, without coupling, and nothing in a loss is negative."""
+    """Whether training has the same effect at every position, without coupling, and no term of a loss is negative."""
     retention, plasticity, coupling, second, noise = problem.updates.tables
     steady = all(bool((table == table[:1]).all()) for table in problem.updates.tables)
     least = min(float(table.min()) for table in (retention, plasticity, second, noise, problem.initial_errors))
@@ -37,18 +37,18 @@ def applies(problem: Problem, scores: Sequence[Fraction]) -> bool:
 
 
 class RouteCosts:
-    """The costs of sequences of visits with multipliers, exactly.
+    """The exact costs of sequences of visits with multipliers.
 
     Parameters
     ----------
     problem, rules
-        What is planned, and which visits are allowed.
+        The problem, and the rules of visits.
     terms
-        The exact sums of dissimilarities, and of the first model's errors.
+        The exact sums of dissimilarities and of the first model's errors.
     certificate
         Multipliers and ng-sets.
     room
-        What a travel budget is multiplied by: rounding may exceed it by that.
+        Factor of a travel budget, which may be exceeded by rounding.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class RouteCosts:
         self._begin_and_finish()
 
     def _least_products(self, factors: list[Fraction]) -> list[Fraction]:
-        """Return the least product of 0, 1, 2 … of the factors, rounded down; each as often as it may be visited."""
+        """Return the smallest products of 0, 1, 2 … factors, rounded down; each region's up to its allowed visits."""
         some = sorted(factor for factor, many in zip(factors, self.repeats, strict=True) for _ in range(many))
         found = [ONE]
         for factor in some[: self.rules.at_most]:
@@ -78,9 +78,9 @@ class RouteCosts:
         return [Fraction(share, ONE) for share in found]
 
     def _begin_and_finish(self) -> None:
-        """Note what it costs to begin and to end in each region; None where that is not allowed.
+        """Set the costs of beginning and of ending in each region; None if that is not allowed.
 
-        Where routes are cycles to be cut open anywhere, the way back is left out: it costs no less than nothing.
+        If routes are cycles that may be cut anywhere, the return is omitted: its cost is not negative.
         """
         problem, ends = self.problem, self.problem.ends
         ways = problem.ways.matrix
@@ -99,11 +99,11 @@ class RouteCosts:
             self.finish.append(self.rate * back if ends.last in (None, i) else None)
 
     def least(self, goal: Fraction) -> Fraction:
-        """Return what no sequence costs less than, as far as the goal; more where all cost more than it."""
+        """Return a lower bound on the cost of all sequences, up to the goal; more than it if all of them cost more."""
         rules, regions = self.rules, self.regions
         most = max(map(abs, self.multipliers))
         highest = abs(goal) + self.spared + (rules.at_most + sum(self.repeats)) * most
-        self.highest = 2 * highest or Fraction(1)  # no route below the goal pays that for anything
+        self.highest = 2 * highest or Fraction(1)  # no single cost of a route below the goal is as large
         largest = (4 * rules.at_most + 4) * self.highest
         self.unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length() + 1 - BITS)
         refunds = [round(each / self.unit) for each in self.multipliers]
@@ -111,7 +111,7 @@ class RouteCosts:
         paid = sum(min(x * low, x * high) for x, low, high in zip(refunds, fewest, self.repeats, strict=True))
         routes = _Routes(self._ng_sets(), self._arcs(), rules.repeat > 1, self._start(), rules.at_most)
         nodes = np.array([self._nodes(k, refunds) for k in range(rules.at_most)], dtype=np.int64)
-        if rules.repeat == 1 and self.problem.ends.last is not None:  # it is visited last, and never before
+        if rules.repeat == 1 and self.problem.ends.last is not None:  # visited last only
             nodes[1:, regions.index(self.problem.ends.last)] = TOP
         begin, finish = (np.array([self._whole(x) for x in some]) for some in (self.begin, self.finish))
         cheapest = TOP
@@ -126,19 +126,19 @@ class RouteCosts:
         return TOP if cost is None else math.floor(min(cost, self.highest) / self.unit)
 
     def _nodes(self, k: int, refunds: list[int]) -> list[int]:
-        """Return what a visit to each region costs with k visits behind it."""
+        """Return the cost of a visit to each region with k visits after it."""
         retained, kept = self.retained[k], self.kept[k]
         costs = zip(self.scored, self.noise, refunds, strict=True)
         return [self._whole(retained * scored + kept * noise) - refund for scored, noise, refund in costs]
 
     def _arcs(self) -> Whole:
-        """Return what it costs to go from each region (row) to each, in whole units."""
+        """Return the cost of travel from each region (row) to each, in whole units."""
         ways = self.problem.ways.matrix
         rows = [[self._whole(self.rate * Fraction(float(ways[i, j]))) for j in self.regions] for i in self.regions]
         return np.array(rows, dtype=np.int64)
 
     def _ng_sets(self) -> list[list[int]]:
-        """Return the ng-sets by place in the list of regions."""
+        """Return the ng-sets by index in the list of regions."""
         if self.rules.repeat > 1:
             return [[] for _ in self.regions]
         place = {region: k for k, region in enumerate(self.regions)}
@@ -146,12 +146,12 @@ class RouteCosts:
         return [sorted({place[j] for j in row if j in place} - {k}) for k, row in enumerate(rows)]
 
     def _start(self) -> int:
-        """Return the region before which nothing is visited, by place; -1 where there is none."""
+        """Return the index of the region that must be visited first; -1 if there is none."""
         return -1 if self.first is None or self.rules.repeat > 1 else self.regions.index(self.first)
 
 
 class _Routes:
-    """Ends of routes: a region, and which regions of its ng-set are visited behind it (one bit each)."""
+    """States of routes: a region, and which regions of its ng-set are visited after it (one bit each)."""
 
     def __init__(self, ng_sets: list[list[int]], travel: Whole, again: bool, start: int, layers: int) -> None:
         size = len(ng_sets)
@@ -167,7 +167,7 @@ class _Routes:
                 behind[self.starts[j] + mask, [other for bit, other in enumerate(row) if mask >> bit & 1]] = True
         if not again:
             behind[np.arange(len(region)), region] = True
-        self.steps = []  # for each region: the ends before which it may be visited, what ends that makes, and the way
+        self.steps = []  # for each region: the states before which it may be visited, the new states, and the travel
         for i, row in enumerate(ng_sets):
             before = np.flatnonzero(~behind[:, i] & (region != start))
             made = np.zeros(len(before), dtype=np.int64)
@@ -176,7 +176,7 @@ class _Routes:
             self.steps.append((before, made, travel[i, region[before]]))
 
     def layers(self, nodes: Whole, finish: Whole) -> Iterator[Whole]:
-        """Yield the least cost from each region to the end of a route, with 0, 1, 2 … visits behind it."""
+        """Yield the minimum cost from each region to the end of a route, with 0, 1, 2 … visits after it."""
         here = np.full(sum(self.counts), TOP)
         here[self.starts] = np.minimum(nodes[0] + finish, TOP)
         yield np.minimum.reduceat(here, self.starts)

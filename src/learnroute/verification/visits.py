@@ -1,6 +1,6 @@
-"""Check plans with optional or repeated visits: all sequences of visits are tried, as far as there are not too many.
+"""Check plans with optional or repeated visits: all sequences of visits are tried, unless there are too many.
 
-Without coupling, what a score counts depends on the visits that follow alone, and sets of regions are enumerated
+Without coupling, the share of a score depends only on the visits that follow, and sets of regions are enumerated
 (`held_karp.least_visits`).
 """
 
@@ -27,13 +27,13 @@ from learnroute.verification.checks import EffortExceededError
 from learnroute.verification.exact import initial_sum, losses_of
 from learnroute.verification.pairs import BEYOND, PairLosses
 
-MOST_SEQUENCES = 1_000_000  # of visits, that are tried one by one
-ROOM = 1 + Fraction(str(SAME))  # of a travel budget: what rounding may exceed it by
+MOST_SEQUENCES = 1_000_000  # maximum number of sequences of visits that are tried one by one
+ROOM = 1 + Fraction(str(SAME))  # factor of a travel budget, which may be exceeded by rounding
 BELOW_ALL = -(Fraction(2) ** 1100)
 
 
 def why_not(problem: Problem, rules: VisitRules, order: Sequence[int]) -> str:
-    """Say which rule a sequence of visits breaks; nothing if it keeps all of them."""
+    """Return which rule a sequence of visits violates, in words; an empty string if it satisfies all."""
     visits = Counter(order)
     if not rules.at_least <= len(order) <= rules.at_most:
         return f"{len(order)} visits; {rules.at_least} … {rules.at_most} are possible"
@@ -46,10 +46,10 @@ def why_not(problem: Problem, rules: VisitRules, order: Sequence[int]) -> str:
 
 
 class _Layer(NamedTuple):
-    """All sequences of as many visits, and what their values are made of; one row each."""
+    """All sequences with the same number of visits, and the terms of their values; one row per sequence."""
 
-    stops: NDArray[np.int64]  # the depot, where there is one, and the visits
-    counts: NDArray[np.int64]  # of the visits of each region
+    stops: NDArray[np.int64]  # the depot, if there is one, and the visits
+    counts: NDArray[np.int64]  # number of visits to each region
     means: FloatArray  # a_j
     summed: FloatArray
     common: FloatArray
@@ -58,14 +58,14 @@ class _Layer(NamedTuple):
 
 
 class VisitChecker:
-    """Settles whether any sequence of visits is below a goal (T times a loss)."""
+    """Checker of whether any sequence of visits is below a goal (T times a loss)."""
 
     def __init__(self, losses: PairLosses, rules: VisitRules, certificate: Certificate | None = None) -> None:
         self.losses, self.rules, self.problem, self.certificate = losses, rules, losses.problem, certificate
         self.known = BELOW_ALL
 
     def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
-        """Say whether no sequence is below a goal: by the certificate, else by trying all."""
+        """Decide whether no sequence is below a goal, by the certificate or else by trying all."""
         if goal <= self.known:
             return Outcome(proved=True)
         problem, rules = self.problem, self.rules
@@ -82,7 +82,7 @@ class VisitChecker:
         return found
 
     def _by_certificate(self, goal: Fraction) -> Outcome:
-        """Recompute what the certificate proves."""
+        """Recompute the bound that the certificate proves."""
         certificate, problem = self.certificate, self.problem
         if isinstance(certificate, VisitRoutes) and visit_routes.applies(problem, self.losses.terms.scores):
             if goal <= 0:  # no cost is negative
@@ -112,7 +112,7 @@ class VisitChecker:
         return self.losses.plain.travel_of(stops) <= Fraction(self.rules.budget) * ROOM
 
     def _by_sequences(self, goal: Fraction) -> Outcome:
-        """Try all: by floats, and those near the goal exactly, the least first."""
+        """Try all sequences: in floats, and exactly those near the goal, in increasing order."""
         near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))
         for visits, values, sizes in self._values():
             near = np.flatnonzero(values - 1e-12 * sizes < near_to)
@@ -127,7 +127,7 @@ class VisitChecker:
         return Outcome(proved=True)
 
     def _values(self) -> Iterator[tuple[NDArray[np.int64], FloatArray, FloatArray]]:
-        """Yield the sequences of each length with their values, and with the sizes of what these are made of."""
+        """Yield the sequences of each length with their values and the sizes of the terms of these."""
         problem, rules, ends = self.problem, self.rules, self.problem.ends
         size, travel = problem.size, problem.travel_rate * problem.ways.matrix
         scores = np.array([float(score) for score in self.losses.terms.scores])
@@ -161,7 +161,7 @@ class VisitChecker:
         )  # fmt: skip
 
     def _train(self, layer: _Layer, t: int, k: int, scores: FloatArray, travel: FloatArray) -> _Layer:
-        """Return the sequences of a layer with a further visit to a region."""
+        """Return the sequences of a layer with another visit to a region."""
         problem = self.problem
         some = layer.counts[:, k] < self.rules.repeats[k]
         stops, counts = layer.stops[some], layer.counts[some]
@@ -182,7 +182,7 @@ class VisitChecker:
         )
 
     def _by_sets(self, goal: Fraction) -> Outcome:
-        """Enumerate sets of regions, for learners whose errors are not coupled; finer grids while it is unsure."""
+        """Enumerate sets of regions, for learners whose errors are not coupled; refine grids until it is decided."""
         if goal <= 0:  # no cost is negative
             return Outcome(proved=True)
         model, kept = losses_of(self.problem).model, self._retention()
@@ -211,7 +211,7 @@ class VisitChecker:
 
 
 def _sequences(rules: VisitRules) -> int:
-    """Return how many sequences of visits there are at most, or more than `MOST_SEQUENCES`."""
+    """Return an upper bound on the number of sequences of visits, or a number above `MOST_SEQUENCES`."""
     regions, total, of_length = int(rules.allowed.sum()), 0, 1
     for t in range(rules.at_most):
         of_length *= regions if rules.repeat > 1 else regions - t

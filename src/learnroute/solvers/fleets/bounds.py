@@ -17,10 +17,10 @@ NO_FLEET_BOUND = "no lower bound is known for these routes"
 
 
 def fleet_bound(objective: FleetObjective) -> Simple | None:
-    """Return the error of the mean model plus the least travel, where models are averaged; else None.
+    """Return the error of the mean model plus a lower bound on travel if models are averaged, else None.
 
-    The average is one model, and no model has a smaller mean error than the mean of all regions' models. That needs a
-    law with shares from 0 to 1.
+    The average is one model, and no model has a smaller mean error than the mean of all regions' models. This requires
+    a law with shares from 0 to 1.
     """
     known, (retention, _, coupling, second, _) = objective.visits.known, objective.visits.updates.tables
     fitted = known.vectors is not None or objective.size <= SORTED_REGIONS
@@ -34,11 +34,11 @@ def fleet_bound(objective: FleetObjective) -> Simple | None:
 
 
 def _least_error(objective: FleetObjective) -> float:
-    """Return what T times the error of no average is below.
+    """Return a lower bound on T times the error of any average of models.
 
-    The first model is at the mean of all regions' models but for a scatter s >= 0. What dissimilarities are off from
-    squared distances counts at its worst: above, by the share of the first model in the average. So does what laws have
-    that no model has: noise below 0, and more coupling than p₁(1 - p₁).
+    The first model is at the mean of all regions' models, up to a scatter s >= 0. Deviations of the dissimilarities
+    from squared distances are bounded by their worst case, those above by the share of the first model in the average.
+    The same holds for parts of laws that no model has: negative noise, and more coupling than p₁(1 - p₁).
     """
     known, rules, size = objective.visits.known, objective.visits.rules, objective.size
     weights = known.region_weights
@@ -63,7 +63,7 @@ def _least_error(objective: FleetObjective) -> float:
 
 
 def _accumulate(objective: FleetObjective) -> tuple[float, float, float]:
-    """Return the most that is left after any trainings of coupling that no model has, of negative noise, of noise."""
+    """Return the maximum after any trainings of the coupling that no model has, of negative noise and of noise."""
     rules, most, now = objective.visits.rules, np.zeros(3), np.zeros(3)
     tables = [table[: rules.at_most, rules.allowed] for table in objective.visits.updates.tables]
     for retention, _, coupling, _, noise in zip(*tables, strict=True):
@@ -77,8 +77,8 @@ def _accumulate(objective: FleetObjective) -> tuple[float, float, float]:
 def _least_travel(objective: FleetObjective) -> float:
     """Return a lower bound on the travel that is paid for.
 
-    All routes together are a forest of the stops that must be visited: with an origin one tree, else as many as there
-    are vehicles.
+    All routes together form a forest of the stops that must be visited: one tree if there is an origin, otherwise as
+    many as vehicles.
     """
     visits, rules = objective.visits, objective.rules
     edges = np.sort(travel_edges(visits))

@@ -1,4 +1,4 @@
-"""A problem of a fleet as the compiled core sees it."""
+"""A problem of a fleet for the compiled core."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def core_problem(objective: FleetObjective) -> _core.FleetProblem:
 
 
 def routes_from(rows: Rows) -> FleetRoutes | None:
-    """Return routes that the core found; None where there are none.
+    """Return routes that the core found; None if there are none.
 
-    Vehicles and models are numbered by the regions that they begin with, and those that are not used come last.
+    Vehicles and models are numbered by the regions that they start with; unused ones come last.
     """
     regions, models = rows
     if not regions:

@@ -1,4 +1,4 @@
-"""The best routes of a fleet, proved by trying all of them (`cpp/fleet_enumeration.h`)."""
+"""Proved optimal routes of a fleet, by trying all of them (`cpp/fleet_enumeration.h`)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def exact(
     params: SolverParams = DEFAULTS,
     initial: FleetRoutes | None = None,
 ) -> Answer:
-    """Return routes of least value; if time ends before that is proved, the best ones found.
+    """Return optimal routes; if time runs out before the proof is complete, the best ones found.
 
-    Refused where there are too many routes.
+    Problems with too many routes are rejected.
     """
     if not is_small(objective, params):
         count = f"{objective.rules.size} {'vehicles' if objective.rules.vehicles > 1 else 'models'}"
@@ -58,7 +58,7 @@ def is_small(objective: FleetObjective, params: SolverParams = DEFAULTS) -> bool
     """Whether all routes can be tried."""
     rules, visits = objective.rules, objective.visits.rules
     if rules.merged and not rules.equal and min(rules.size, visits.at_most) > FEW:
-        return False  # the best weights of so many models are not known for sure
+        return False  # the best weights of this many models are not known for certain
     repeats = np.minimum(visits.repeats[visits.allowed], visits.at_most)
     ways = _splits if rules.vehicles > 1 else _labellings
     total = 0.0
@@ -70,13 +70,13 @@ def is_small(objective: FleetObjective, params: SolverParams = DEFAULTS) -> bool
 
 
 def _splits(length: int, vehicles: int) -> float:
-    """Return in how many ways a sequence is split into routes, where the order of vehicles does not count."""
+    """Return the number of ways to split a sequence into routes, if the order of vehicles does not matter."""
     parts = range(1, min(length, vehicles) + 1)
     return math.fsum(math.comb(length - 1, count - 1) / math.factorial(count) for count in parts)
 
 
 def _labellings(length: int, models: int) -> float:
-    """Return in how many ways models are assigned to a sequence of visits, where their numbers do not count."""
+    """Return the number of ways to assign models to a sequence of visits, if their numbers do not matter."""
     counts = [1.0] + [0.0] * models  # Stirling numbers of the second kind
     for _ in range(length):
         counts = [0.0, *(k * counts[k] + counts[k - 1] for k in range(1, models + 1))]

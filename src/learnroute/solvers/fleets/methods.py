@@ -20,6 +20,6 @@ def auto(
     params: SolverParams = DEFAULTS,
     initial: FleetRoutes | None = None,
 ) -> Answer:
-    """Prove the optimum where there are few enough routes, else return the best ones found."""
+    """Return the proved optimum if there are few enough routes, otherwise the best routes found."""
     solve = exact if is_small(objective, params) else search
     return solve(objective, rng, budget, params, initial)

@@ -26,8 +26,8 @@ def search(
 ) -> Answer:
     """Return the best routes found.
 
-    `initial` are routes to start from as well. They need not keep the rules; if they do, the answer is never worse. The
-    same generator state gives the same answer, unless the budget runs out or is to be spent.
+    `initial` are additional routes to start from. They may violate the rules; if they do not, the answer is never
+    worse. The same generator state gives the same answer, unless the budget runs out or is to be spent.
     """
     found = find_routes(objective, rng, budget, params.fleet_search, initial)
     if found is None:
@@ -36,7 +36,7 @@ def search(
 
 
 def refusal(objective: FleetObjective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
-    """Return what to say where no routes keep all rules: how far vehicles have to travel, where limits forbid it."""
+    """Return the error for rules that no routes satisfy; it states the travel needed if the budget is too small."""
     rules, visits = objective.rules, objective.visits
     free = _travel_alone(objective)
     shortest = find_routes(free, rng, budget.sparing(), params.fleet_search)
@@ -58,7 +58,7 @@ def find_routes(
     params: VisitSearchParams,
     initial: FleetRoutes | None = None,
 ) -> FleetRoutes | None:
-    """Return the best routes found; None where none were found that keep the rules."""
+    """Return the best routes found; None if none were found that satisfy the rules."""
     annealed = _Annealing(objective, rng, params)
     best = min(filter(objective.allows, annealed.starts(initial, budget)), key=objective, default=None)
     if best is None:
@@ -70,27 +70,27 @@ def find_routes(
 
 
 class _Annealing:
-    """A search of the core, and the schedule by which it is cooled."""
+    """A search of the core, and its cooling schedule."""
 
     def __init__(self, objective: FleetObjective, rng: np.random.Generator, params: VisitSearchParams) -> None:
         self.objective, self.rng, self.params = objective, rng, params
         visits, size = objective.visits, objective.size
         travel = visits.travel[:size, :size]
         apart = travel + travel.T
-        np.fill_diagonal(apart, -1.0)  # each region is the nearest to itself
+        np.fill_diagonal(apart, -1.0)  # each region is nearest to itself
         near = np.argsort(apart, axis=1, kind="stable")[:, 1 : 1 + params.near]
         self.search = _core.FleetSearch(
             core_problem(objective), np.ascontiguousarray(near), rearranged=params.rearranged, removed=params.removed,
             string=params.string, added=params.added, blink=params.blink, contrary=params.contrary,
             seed=int(rng.integers(2**63)),
         )  # fmt: skip
-        work = size * (10 + objective.rules.size + size * visits.updates.coupled)  # of an iteration
+        work = size * (10 + objective.rules.size + size * visits.updates.coupled)  # per iteration
         self.iterations_a_call = max(1, int(params.work / work))
 
     def starts(self, initial: FleetRoutes | None, budget: Budget) -> list[FleetRoutes]:
-        """Return routes from as many starts as there is time for, each annealed for a while.
+        """Return routes from as many starts as time allows, each annealed briefly.
 
-        How many vehicles go out, and which clusters each of them visits, hardly changes afterwards.
+        The number of vehicles used and the clusters that each of them visits hardly change afterwards.
         """
         part, found = budget.silent().part(self.params.descent_share), []
         numbers = range(-1 if initial is not None else 0, self.params.starts)
@@ -104,7 +104,7 @@ class _Annealing:
         return found
 
     def descend(self, initial: FleetRoutes | None, budget: Budget) -> FleetRoutes | None:
-        """Put in what is required or pays, and ruin and recreate for a while; None where rules cannot be kept."""
+        """Insert visits that are required or pay, then ruin and recreate briefly; None if the rules cannot be met."""
         search, objective = self.search, self.objective
         routes = self._ends() if initial is None or not objective.allows(initial) else initial
         self._start(routes, objective.service(routes) if routes is initial else None)
@@ -120,7 +120,7 @@ class _Annealing:
         return routes_from(search.best)
 
     def _start(self, routes: FleetRoutes, service: Service | None = None) -> None:
-        """Start the core's search from routes, and from a service: by default equal weights, or clusters of regions."""
+        """Start the core's search from routes and a service, by default equal weights or clusters of regions."""
         rules = self.objective.rules
         weights = np.full(rules.size, 1 / rules.size) if service is None else service.weights
         served = self._clusters() if service is None and not rules.merged else service and service.served_by
@@ -130,7 +130,7 @@ class _Annealing:
         )  # fmt: skip
 
     def _ends(self) -> FleetRoutes:
-        """Return routes with the visits that every route has."""
+        """Return routes with only the visits that every route has."""
         visits, rules = self.objective.visits, self.objective.rules
         ends = [end for end in dict.fromkeys((visits.first, visits.ends.last)) if end is not None]
         if rules.vehicles > 1:
@@ -138,7 +138,7 @@ class _Annealing:
         return FleetRoutes.of_models(ends, self.rng.integers(rules.models, size=len(ends)))
 
     def _clusters(self) -> IntArray:
-        """Return for each region one of a few that are far from each other: the model that is to serve it."""
+        """Return the model that serves each region: regions are clustered around centres far from each other."""
         known, models = self.objective.visits.known, self.objective.rules.size
         nearest = known.initial.astype(np.float64)
         served = np.full(self.objective.size, UNTRAINED)
@@ -151,7 +151,7 @@ class _Annealing:
         return served
 
     def repair(self, budget: Budget) -> FleetRoutes | None:
-        """Ruin and recreate until routes keep all limits."""
+        """Ruin and recreate until routes satisfy all limits."""
         left = self.params.repair
         while left > 0 and not budget.exhausted:
             self.search.run(min(left, self.iterations_a_call), 0.0)
@@ -161,7 +161,7 @@ class _Annealing:
         return None
 
     def anneal(self, start: FleetRoutes, budget: Budget, part: float) -> FleetRoutes:
-        """Ruin and recreate while the temperature falls, for a part of the usual effort or until the deadline."""
+        """Ruin and recreate at decreasing temperature, for a part of the usual effort or until the deadline."""
         search, params, begun = self.search, self.params, time.monotonic()
         self._start(start, self.objective.service(start))
         search.insert(np.empty(0, dtype=np.int64))
@@ -181,7 +181,7 @@ class _Annealing:
 
 
 def _travel_alone(objective: FleetObjective) -> FleetObjective:
-    """Return the same with nothing but travel in the value, and no limits on it."""
+    """Return the same objective with travel as the only cost, and no limits on it."""
     visits = objective.visits
     updates = Updates(*(np.full(visits.updates.retention.shape, number) for number in STAY))
     free = replace(visits, rate=1.0, updates=updates, total=0.0, rules=replace(visits.rules, budget=np.inf))

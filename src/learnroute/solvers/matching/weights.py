@@ -1,4 +1,4 @@
-"""What a matching costs: pairwise weights from a matrix or from places, and which pairs are worth looking at first."""
+"""Weights of a matching, from a matrix or from places, and the pairs that are candidates from the start."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class PairWeights(Protocol):
         ...
 
     def largest(self) -> float:
-        """Return a number that no weight exceeds in size, of the order of the largest."""
+        """Return an upper bound on the absolute value of all weights, of the same order as the largest."""
         ...
 
     def light_pairs(self, count: int) -> IntArray:
-        """Return, one row each, the pairs of every vertex with about `count` of its lightest partners."""
+        """Return the pairs of every vertex with about `count` of its lightest partners, one pair per row."""
         ...
 
     def negative_pairs(self, pricing: Pricing, scale: float, first: int, last: int, most: int) -> IntArray:
@@ -63,11 +63,11 @@ class MatrixWeights:
         return self if factor == 1 else MatrixWeights(factor * self.matrix)
 
     def largest(self) -> float:
-        """Return the size of the largest weight."""
+        """Return the largest absolute value of a weight."""
         return float(max(self.matrix.max(initial=0.0), -self.matrix.min(initial=0.0)))
 
     def light_pairs(self, count: int) -> IntArray:
-        """Return, one row each, the pairs of every vertex with `count` of its lightest partners."""
+        """Return the pairs of every vertex with `count` of its lightest partners, one pair per row."""
         count = min(count, self.size - 1)
         others = self.matrix.copy()
         np.fill_diagonal(others, np.inf)
@@ -80,7 +80,7 @@ class MatrixWeights:
 
 
 class PlaceWeights:
-    """Distances of places, never kept as a matrix; with `extra`, one more vertex at distance 0 from all.
+    """Distances between places, never stored as a matrix; with `extra`, another vertex at distance 0 from all.
 
     The pairs of the extra vertex are all candidates from the start, so their reduced costs are never negative.
     """
@@ -104,12 +104,12 @@ class PlaceWeights:
         return PlaceWeights(self.ground._replace(unit=factor * self.ground.unit), self.extra)
 
     def largest(self) -> float:
-        """Return the diagonal of the box around the places, or half way around the sphere."""
+        """Return the diagonal of the bounding box of the places, or half the circumference of the sphere."""
         spread = np.ptp(self.ground.places, axis=0)
         return self.ground.unit * (math.pi if self.ground.globe else float(np.sqrt((spread**2).sum())))
 
     def light_pairs(self, count: int) -> IntArray:
-        """Return, one row each, the pairs of every place with its nearest ones, and all pairs of the extra vertex."""
+        """Return the pairs of every place with its nearest ones and all pairs of the extra vertex, one per row."""
         size = len(self.ground.places)
         count = min(count, size - 1)
         nearest = self.ground.tree().nearest(count)

@@ -1,4 +1,4 @@
-"""Lower bounds on the value of sequences of visits that are too many to try."""
+"""Lower bounds on the value of sequences of visits, if there are too many sequences to try all."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ NO_BOUND = (
 def visits_bound(
     objective: VisitObjective, visits: IntArray, budget: Budget, params: SolverParams = DEFAULTS
 ) -> Certificate | None:
-    """Return the best lower bound that a moment's work gives; None where none is known.
+    """Return the best lower bound that can be computed quickly; None if none is known.
 
-    `visits` is a sequence whose value it should come near to. When the budget is used up, the best so far is returned.
+    `visits` is a sequence whose value the bound should approach. If the budget runs out, the best bound so far is
+    returned.
     """
     found: Certificate | None = None
     with np.errstate(over="ignore", invalid="ignore"):

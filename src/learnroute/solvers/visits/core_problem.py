@@ -1,4 +1,4 @@
-"""A problem of visits as the compiled core sees it: allowed regions alone, and one stop where routes come from."""
+"""A problem of visits for the compiled core: allowed regions only, and one stop as the origin of routes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from learnroute.model.visit_objective import VisitObjective, VisitRules
 
 
 def longest_route(rules: VisitRules) -> int:
-    """Return the most visits that a route may have."""
+    """Return the maximum number of visits of a route."""
     return min(rules.at_most, int(rules.repeats.sum()))
 
 
 class CoreProblem:
-    """The core's problem, and the numbers of its regions; regions that may not be visited have none, unless asked for.
+    """The core's problem and the numbers of its regions; regions that may not be visited are omitted, unless asked for.
 
-    Routes within the core's budget keep that of the rules up to rounding, and all that keep it exactly are within.
+    Routes within the core's budget satisfy that of the rules up to rounding, and all that satisfy it exactly are
+    within the core's budget.
     """
 
     def __init__(self, objective: VisitObjective, with_forbidden: bool = False) -> None:
@@ -60,7 +61,7 @@ class CoreProblem:
         )  # fmt: skip
 
     def nearest(self, most: int) -> IntArray:
-        """Return for each region up to so many others that are nearest to it, nearest first."""
+        """Return up to `most` nearest regions for each region, nearest first."""
         apart = self.travel[:-1, :-1] + self.travel[:-1, :-1].T
         np.fill_diagonal(apart, np.inf)
         count = min(most, self.size - 1)
@@ -73,6 +74,6 @@ class CoreProblem:
         return found
 
     def numbers(self, visits: IntArray) -> IntArray:
-        """Return the core's numbers of regions, without those that may not be visited."""
+        """Return the core's numbers of visited regions, without those that may not be visited."""
         found = self._number[visits]
         return np.asarray(found[found >= 0])

@@ -1,9 +1,9 @@
-"""The best sequence of visits, proved: over sets, over multisets, or by trying every sequence.
+"""Proved optimal sequences of visits: over sets, over multisets, or by trying every sequence.
 
-Where errors are not coupled and training does the same at every position, what a visit counts depends on the visits
-that follow alone: dynamic programming from the end, as Held–Karp does, over (visits to come, the first of them). Over
-all sets of regions where each is visited once, without a budget; else by labels (`cpp/visit_labelling.h`). Where errors
-are coupled, all sequences are tried (`cpp/visit_enumeration.h`).
+If errors are not coupled and training has the same effect at every position, the cost of a visit depends only on the
+visits that follow. This allows dynamic programming from the end, as by Held and Karp, over states (visits to come, the
+first of them): over all sets of regions if each is visited once and there is no budget, otherwise by labels
+(`cpp/visit_labelling.h`). If errors are coupled, all sequences are tried (`cpp/visit_enumeration.h`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from learnroute.solvers.visits.search import find_visits, refusal
 
 
 class Proof(NamedTuple):
-    """The best sequence where it undercuts the incumbent, else None; and why that is not proved, if it is not."""
+    """The best sequence if it is better than the incumbent, else None; and the reason if that is not proved."""
 
     visits: IntArray | None
     cause: str = ""
@@ -44,9 +44,9 @@ def exact(
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
-    """Return a sequence of least value; if time or memory ends before that is proved, the best one found.
+    """Return an optimal sequence; if time or memory runs out before the proof is complete, the best one found.
 
-    Refused where there are too many sequences.
+    Problems with too many sequences are rejected.
     """
     prove = prover(objective, params)
     if prove is None:
@@ -70,7 +70,7 @@ def exact(
 
 
 def prover(objective: VisitObjective, params: SolverParams = DEFAULTS) -> Prover | None:
-    """Return what proves the optimum of such an objective; None where there are too many sequences."""
+    """Return the function that proves the optimum of this objective; None if there are too many sequences."""
     rules, limits = objective.rules, params.visit_proof
     regions = int(rules.allowed.sum())
     repeats = np.minimum(rules.repeats[rules.allowed], rules.at_most)
@@ -83,12 +83,12 @@ def prover(objective: VisitObjective, params: SolverParams = DEFAULTS) -> Prover
 
 
 def multisets(repeats: IntArray, at_most: int) -> float:
-    """Return how many multisets of up to `at_most` visits there are, where regions have so many visits each."""
+    """Return the number of multisets of up to `at_most` visits, with at most `repeats` visits to each region."""
     return float(_by_length(repeats, np.ones(at_most + 1), at_most, np.ones(at_most + 1)).sum())
 
 
 def all_visits(objective: VisitObjective) -> Iterator[tuple[int, ...]]:
-    """Yield all sequences that keep the rules."""
+    """Yield all sequences that satisfy the rules."""
 
     def longer(visits: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         if visits and objective.allows(visits):
@@ -102,12 +102,12 @@ def all_visits(objective: VisitObjective) -> Iterator[tuple[int, ...]]:
 
 
 def sequences(repeats: IntArray, at_most: int) -> float:
-    """Return how many sequences of up to `at_most` visits there are."""
+    """Return the number of sequences of up to `at_most` visits."""
     return float(sequences_by_length(repeats, at_most).sum())
 
 
 def sequences_by_length(repeats: IntArray, at_most: int) -> FloatArray:
-    """Return how many sequences of 1, 2, … visits there are, by exponential generating functions."""
+    """Return the numbers of sequences of 1, 2, … visits, by exponential generating functions."""
     with np.errstate(over="ignore", under="ignore"):
         factorials = np.cumprod([1.0, *range(1, at_most + 1)])
         return _by_length(repeats, 1 / factorials, at_most, factorials)
@@ -123,20 +123,20 @@ def _by_length(repeats: IntArray, series: FloatArray, at_most: int, times: Float
 
 
 def separable(objective: VisitObjective) -> bool:
-    """Whether what a visit counts depends on the visits that follow alone, and nothing in a value is negative."""
+    """Whether the cost of a visit depends only on the visits that follow, and no term of a value is negative."""
     retention, plasticity, _, second, noise = (table.min() for table in objective.updates.tables)
     least = min(retention, plasticity, second, noise, objective.known.scores.min(), objective.total)
     return bool(objective.steady and not objective.updates.coupled and least >= 0)
 
 
 def _turns(objective: VisitObjective) -> list[VisitObjective]:
-    """Return the objective, or where routes are cycles to be cut open anywhere, one with each last visit."""
+    """Return the objective, or, if routes are cycles that may be cut anywhere, one objective per last visit."""
     ends, regions = objective.ends, np.flatnonzero(objective.rules.allowed).tolist()
     return [replace(objective, ends=ends.ending_at(last)) for last in regions] if ends.cyclic else [objective]
 
 
 def _over_sets(objective: VisitObjective, incumbent: IntArray | None, budget: Budget, params: SolverParams) -> Proof:
-    """Dynamic programming over all sets of regions."""
+    """Prove by dynamic programming over all sets of regions."""
     problem, rate = CoreProblem(objective), objective.rate
     retention, plasticity, _, second, noise = (table[0] for table in problem.tables)
     scores, noises = plasticity * problem.scores, objective.count * noise
@@ -157,7 +157,7 @@ def _over_sets(objective: VisitObjective, incumbent: IntArray | None, budget: Bu
 
 
 def _by_labels(objective: VisitObjective, incumbent: IntArray | None, budget: Budget, params: SolverParams) -> Proof:
-    """Labels of multisets of visits, with travel as a resource where there is a budget."""
+    """Prove by labels of multisets of visits, with travel as a resource if there is a budget."""
     problem, limits = CoreProblem(objective), params.visit_proof
     bound = math.inf
     if incumbent is not None:
@@ -174,7 +174,7 @@ def _by_labels(objective: VisitObjective, incumbent: IntArray | None, budget: Bu
 def _over_sequences(
     objective: VisitObjective, incumbent: IntArray | None, budget: Budget, params: SolverParams
 ) -> Proof:
-    """All sequences, each of them tried; not proved where rounding hides which one is the best."""
+    """Prove by trying all sequences; not proved if rounding hides which one is the best."""
     problem = CoreProblem(objective)
     relative = margin(16 * problem.at_most, 1.0)
     everything = _core.VisitEnumeration(problem.core, relative)

@@ -1,7 +1,7 @@
-"""The floor of visits: no model's mean error is below that of the mean of all regions' models; docs/bounds.md.
+"""The floor of visits: no model has a smaller mean error than the mean of all regions' models (docs/bounds.md).
 
-It holds for squared distances between points and for laws that models obey. What dissimilarities and laws miss of that
-counts at its worst, as in `model.pairs`; here for any number of visits.
+It holds for squared distances between points and for laws that models obey. Deviations of the dissimilarities and laws
+from that are bounded by their worst case, as in `model.pairs`, here for any number of visits.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from learnroute.solvers.spanning_tree import minimum_spanning_tree
 
 
 def floor_bound(objective: VisitObjective) -> Simple | None:
-    """Return the floor of the error, plus the least travel through all regions that must be visited.
+    """Return the floor of the error, plus a lower bound on travel through all regions that must be visited.
 
-    None where the dissimilarities differ by direction, or a visit reverses what all regions gained in common.
+    Return None if the dissimilarities are asymmetric, or if a visit reverses what all regions gained in common.
     """
     known = objective.known
     fitted = known.vectors is not None or objective.size <= SORTED_REGIONS
@@ -33,7 +33,7 @@ def floor_bound(objective: VisitObjective) -> Simple | None:
 
 
 def _least_error(objective: VisitObjective) -> float:
-    """Return what T times the error of no allowed sequence is below."""
+    """Return a lower bound on T times the error of all allowed sequences."""
     known, rules, size = objective.known, objective.rules, objective.size
     weights = known.region_weights
     apart = subtract_mean(known.points, weights)
@@ -45,12 +45,12 @@ def _least_error(objective: VisitObjective) -> float:
     convex = bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0)
     if not convex:
         below, above = below + size * above, above + below
-    # the first model is as far from all regions as their mean, and has some scatter: any scatter >= 0 will do
+    # the first model is as far from all regions as their mean, plus a scatter; any scatter >= 0 gives a valid bound
     first = known.initial - radii
     scatter = np.unique(np.maximum(first, 0.0))
     rest = first[None, :] - scatter[:, None]
     missed = np.maximum(-rest if convex else np.abs(rest), 0.0) @ weights
-    uneven = abs(math.fsum([*weights, -size])) + size * UNIT  # between the sum of the weights and T
+    uneven = abs(math.fsum([*weights, -size])) + size * UNIT  # difference between the sum of the weights and T
     worst = np.maximum(rest if convex else np.abs(rest), 0.0).max(axis=1)
 
     lost, noisy, kept = np.zeros(len(scatter)), 0.0, 1.0
@@ -84,7 +84,7 @@ def _least_error(objective: VisitObjective) -> float:
 
 
 def least_travel(objective: VisitObjective) -> float:
-    """Return a lower bound on travel: a spanning tree of all stops that a route must visit, by shortest ways."""
+    """Return a lower bound on travel: a spanning tree of all stops that a route must visit, by shortest paths."""
     edges = travel_edges(objective)
     total = math.fsum(edges)
     rounding = margin(objective.size + 1, total + float(objective.travel.max()) / 8)  # the checker's grid is as coarse
@@ -92,9 +92,9 @@ def least_travel(objective: VisitObjective) -> float:
 
 
 def travel_edges(objective: VisitObjective) -> FloatArray:
-    """Return the lengths of a minimum spanning tree's edges of all stops that must be visited, by shortest ways.
+    """Return the edge lengths of a minimum spanning tree of all stops that must be visited, by shortest paths.
 
-    Mehlhorn (1988): it is one of the ways between stops of which each goes on to the nearest that must be visited.
+    Mehlhorn (1988): it is enough to consider paths of one edge whose ends are extended to their nearest required stops.
     """
     stops = np.flatnonzero(objective.rules.allowed)
     required = objective.rules.required[stops]
@@ -106,7 +106,7 @@ def travel_edges(objective: VisitObjective) -> FloatArray:
     ways = np.minimum(ways, ways.T)
     nearest, owner = np.where(required, 0.0, np.inf), np.cumsum(required) - 1
     left = nearest.copy()
-    for _ in range(len(stops)):  # Dijkstra's rule, from all that must be visited
+    for _ in range(len(stops)):  # Dijkstra's algorithm, from all required stops
         here = int(np.argmin(left))
         left[here] = np.inf
         through = nearest[here] + ways[here]

@@ -21,6 +21,6 @@ def auto(
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
-    """Prove the optimum where there are few enough sequences of visits, else return the best one found."""
+    """Return the proved optimum if there are few enough sequences of visits, otherwise the best one found."""
     solve = search if prover(objective, params) is None else exact
     return solve(objective, rng, budget, params, initial)

@@ -1,8 +1,8 @@
-"""The bound of ng-routes of any length (Baldacci, Mingozzi and Roberti 2011), where errors are not coupled.
+"""The bound of ng-routes of any length (Baldacci, Mingozzi and Roberti 2011), if errors are not coupled.
 
-What a visit counts depends on how many visits are behind it: layers of a network, the last visit first. A route may
-begin in any layer. Multipliers pay for how often regions are visited, and for travel beyond the budget.
-docs/bounds.md has the proof.
+The cost of a visit depends on the number of visits after it, so that the network has one layer per number, the last
+visit first. A route may begin in any layer. Multipliers penalise the number of visits to each region, and travel beyond
+the budget. docs/bounds.md has the proof.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ NgSets = list[list[int]]
 def ng_route_bound(
     objective: VisitObjective, target: float, budget: Budget, params: VisitBoundParams
 ) -> VisitRoutes | None:
-    """Return the best bound found on the way to a target, the value of a known route; None if there are too many arcs.
+    """Return the best bound found, with the value of a known route as the target; None if there are too many arcs.
 
-    Training must do the same at every position, without coupling, and nothing in a value may be negative.
+    Training must have the same effect at every position, without coupling, and no term of a value may be negative.
     """
     size, layers = int(objective.rules.allowed.sum()), longest_route(objective.rules)
     seconds = budget.seconds_left
@@ -68,7 +68,7 @@ class _Found(NamedTuple):
     multipliers: FloatArray
     ng_sets: NgSets
     routes: list[list[int]]
-    work: float  # arcs that were looked at
+    work: float  # arcs processed
 
 
 def _ascend(
@@ -93,7 +93,7 @@ def _ascend(
 
 
 class _Relaxation:
-    """Costs by layer and region, and how multipliers change them; the last multiplier is the budget's, scaled."""
+    """Costs by layer and region, and their dependence on multipliers; the last one is the budget's, scaled."""
 
     def __init__(self, objective: VisitObjective) -> None:
         self.objective, self.problem = objective, CoreProblem(objective)
@@ -113,14 +113,14 @@ class _Relaxation:
         self.budget = objective.rules.budget * (1 + 2 * SAME)
 
     def project(self, multipliers: FloatArray) -> FloatArray:
-        """Return multipliers of the sign that they need; those of optional regions are none to be gained by a visit."""
+        """Return multipliers of the required sign: a visit to an optional region must not be rewarded."""
         found = multipliers.copy()
         found[:-1] = np.where(self.fewest == 0, np.minimum(found[:-1], 0.0), found[:-1])
         found[-1] = max(found[-1], 0.0) if self.budget < math.inf else 0.0
         return found
 
     def cheapest(self, network: _Network, multipliers: FloatArray) -> tuple[float, list[int]]:
-        """Return the bound, and the route that it is the cost of."""
+        """Return the bound, and the route whose cost it is."""
         by_region, price = multipliers[:-1], float(multipliers[-1]) / self.scale
         rate = self.objective.rate + price
         travel = self.problem.travel
@@ -144,7 +144,7 @@ class _Relaxation:
         return np.append(wanted - visits, max(beyond, 0.0) if multipliers[-1] == 0 else beyond)
 
     def certificate(self, found: _Found, target: float) -> VisitRoutes:
-        """Return the bound less what rounding can do to it, by region of the objective."""
+        """Return the bound less its possible rounding error, with regions numbered as in the objective."""
         objective, problem, price = self.objective, self.problem, float(found.multipliers[-1] / self.scale)
         by_region = np.abs(found.multipliers[:-1])
         sizes = [
@@ -166,19 +166,19 @@ def _once(problem: CoreProblem) -> bool:
 
 
 def _least_products(factors: FloatArray, problem: CoreProblem) -> FloatArray:
-    """Return the least product of each number of factors; no region has more than its repeats."""
+    """Return the smallest product of each number of factors; no region contributes more than its repeats."""
     some = np.sort(np.repeat(factors, problem.repeats))[: problem.at_most]
     with np.errstate(under="ignore"):
         return np.concatenate([[1.0], np.cumprod(some)])
 
 
 class _Network:
-    """States (region, part of its ng-set that is behind) and arcs to what may be visited before them."""
+    """States (region, part of its ng-set visited later) and arcs to the regions that may be visited before them."""
 
     def __init__(self, problem: CoreProblem, ng_sets: NgSets) -> None:
         size = problem.size
         counts = np.array([1 << len(row) for row in ng_sets])
-        self.first = np.concatenate([[0], np.cumsum(counts)])  # the state of each region with nothing else behind
+        self.first = np.concatenate([[0], np.cumsum(counts)])  # the state of each region with no other visited later
         self.region = np.repeat(np.arange(size), counts)
         behind = np.zeros((len(self.region), size), dtype=np.bool_)
         if _once(problem):
@@ -205,7 +205,7 @@ class _Network:
         self.arcs = len(self.origin)
 
     def layers(self, nodes: FloatArray, finish: FloatArray, rate: float) -> tuple[FloatArray, FloatArray]:
-        """Return the least cost of going on from each state to the end, by layer; and what arcs cost."""
+        """Return the minimum cost from each state to the end, by layer, and the costs of arcs."""
         arcs = rate * self.travel
         found = np.full((len(nodes), len(self.region)), np.inf)
         found[0, self.first[:-1]] = nodes[0] + finish
@@ -227,7 +227,7 @@ class _Network:
 
 
 def _augment(ng_sets: NgSets, routes: list[list[int]], largest: int) -> bool:
-    """Let the regions on each cycle of some routes take its region into their ng-sets (Roberti and Mingozzi 2014)."""
+    """Add the region of each cycle of the routes to the ng-sets on that cycle (Roberti and Mingozzi 2014)."""
     grown = False
     for route in routes:
         seen: dict[int, int] = {}

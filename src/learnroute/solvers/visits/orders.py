@@ -1,4 +1,4 @@
-"""Orders of given visits, each of another region: problems of one visit per region, which local search is strong at."""
+"""Orders of given visits to different regions: a problem of one visit per region, which local search solves well."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def reorder(
     budget: Budget,
     params: SolverParams = DEFAULTS,
 ) -> IntArray:
-    """Return the same visits in the best order found; its value is not larger, but its travel may be."""
+    """Return the same visits in the best order found. Its value is not larger, but its travel may be."""
     regions = np.sort(visits)
     number = np.full(objective.size, -1)
     number[regions] = np.arange(len(regions))

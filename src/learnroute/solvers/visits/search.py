@@ -1,6 +1,6 @@
 """Search for sequences of visits: ruin and recreate (`cpp/visit_search.h`), annealed from the best of a few starts.
 
-Where there are many visits, the local search for orders of all regions then improves their order.
+With many visits, the local search for orders of all regions then improves their order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def search(
 ) -> Answer:
     """Return the best sequence of visits found.
 
-    `initial` is an order or a sequence to start from as well. It need not keep the rules; if it does, the answer is
+    `initial` is an additional order or sequence to start from. It may violate the rules; if it does not, the answer is
     never worse. The same generator state gives the same answer, unless the budget runs out or is to be spent.
     """
     found = find_visits(objective, rng, budget, params, initial)
@@ -41,7 +41,7 @@ def search(
 
 
 def refusal(objective: VisitObjective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
-    """Return what to say where no route keeps all rules: how far one has to travel, where the budget forbids it."""
+    """Return the error for rules that no route satisfies; it states the travel needed if the budget is too small."""
     limit = objective.rules.budget
     shortest = find_visits(_travel_alone(objective), rng, budget.sparing(), params)
     if shortest is None or limit == np.inf:
@@ -58,7 +58,7 @@ def find_visits(
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> IntArray | None:
-    """Return the best sequence of visits found; None where none was found that keeps the rules."""
+    """Return the best sequence of visits found; None if none was found that satisfies the rules."""
     annealed = _Annealing(objective, rng, params.visit_search)
     candidates = annealed.descents(annealed.starts(initial), budget)
     if not candidates and objective.rules.budget < np.inf:
@@ -73,13 +73,13 @@ def find_visits(
         candidates.append(best)
         if len(best) > many and len(np.unique(best)) == len(best) and not budget.exhausted:
             candidates.append(reorder(objective, best, rng, budget, params))
-    alone = None if objective.first != objective.ends.last else objective.first  # where both ends are one visit
+    alone = None if objective.first != objective.ends.last else objective.first  # both ends may be one visit
     candidates += [np.asarray(each) for each in (initial, None if alone is None else [alone]) if each is not None]
     return min(filter(objective.allows, candidates), key=objective, default=None)
 
 
 class _Annealing:
-    """A search of the core, and the schedule by which it is cooled."""
+    """A search of the core, and its cooling schedule."""
 
     def __init__(self, objective: VisitObjective, rng: np.random.Generator, params: VisitSearchParams) -> None:
         self.objective, self.problem, self.rng, self.params = objective, CoreProblem(objective), rng, params
@@ -90,11 +90,11 @@ class _Annealing:
             string=params.string, added=params.added, blink=params.blink, contrary=params.contrary,
             seed=int(rng.integers(2**63)),
         )  # fmt: skip
-        work = size * (10 + size * objective.updates.coupled)  # of an iteration
+        work = size * (10 + size * objective.updates.coupled)  # per iteration
         self.iterations_a_call = max(1, int(params.work / work))
 
     def starts(self, initial: IntArray | None) -> list[IntArray]:
-        """Return sequences to start from, the most promising last: good last visits, and `initial` as rules allow."""
+        """Return start sequences, the most promising last: good last visits, and `initial` as far as rules allow."""
         problem, rules, objective = self.problem, self.objective.rules, self.objective
         front = [problem.first] if problem.first >= 0 else []
         again = problem.last != problem.first or problem.repeats[problem.last] > 1
@@ -126,7 +126,7 @@ class _Annealing:
         return [each for each in starts if objective.travel_cost(self.regions[each]) <= rules.budget]
 
     def descents(self, starts: list[IntArray], budget: Budget) -> list[IntArray]:
-        """Return what descents lead to, from as many starts as there is time for; the last of them comes first."""
+        """Return the results of descents from as many starts as time allows, beginning with the last start."""
         part, found = budget.part(self.params.descent_share), []
         for start in reversed(starts):
             visits = self.descend(start, part)
@@ -137,7 +137,7 @@ class _Annealing:
         return found
 
     def descend(self, start: IntArray, budget: Budget) -> IntArray:
-        """Put in what is required or pays, and ruin and recreate for a while; nothing where rules cannot be kept."""
+        """Insert visits that are required or pay, then ruin and recreate briefly; empty if the rules cannot be met."""
         search = self.search
         search.start(start)
         missing = self.rng.permutation(np.setdiff1d(np.arange(self.problem.size), start))
@@ -155,7 +155,7 @@ class _Annealing:
         return search.best
 
     def anneal(self, start: IntArray, budget: Budget) -> IntArray:
-        """Ruin and recreate while the temperature falls, several times, for the usual effort or until the deadline."""
+        """Ruin and recreate in several coolings, for the usual effort or until the deadline."""
         search, params, begun = self.search, self.params, time.monotonic()
         search.start(start)
         search.insert(start[:0])
@@ -176,7 +176,7 @@ class _Annealing:
 
 
 def _travel_alone(objective: VisitObjective) -> VisitObjective:
-    """Return the same with nothing but travel in the value, and no budget for it."""
+    """Return the same objective with travel as the only cost, and no travel budget."""
     shape = objective.updates.retention.shape
     updates = Updates(*(np.full(shape, number) for number in STAY))
     rules = replace(objective.rules, budget=np.inf)

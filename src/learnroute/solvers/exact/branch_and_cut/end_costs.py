@@ -1,8 +1,8 @@
-"""Edge costs once it is known how orders end: how scores other than the last one are met by tours.
+"""Edge costs for orders with a known ending, which represent scores other than the last one in tours.
 
-In the tour graph, `out` is joined to each region at the least score part of orders that end there. Once the last
-regions are known, more is: their scores are paid exactly at the edge to `out`, and the edges of the earliest of them
-carry what the next score counts, and the least that the others can.
+In the tour graph, the edge from a region to `out` costs the minimum score part of orders that end there. Once the last
+regions are known, this can be sharpened: the edge to `out` costs their exact scores, and the edges at the earliest of
+them cost the score of the next region and the minimum of the other scores.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Ending = tuple[int, ...]  # the last regions, the last one first
 
 
 class EndCosts:
-    """Costs of the tour graph by ending; those used last are kept."""
+    """Costs of the tour graph by ending, with a cache of recently used ones."""
 
     def __init__(self, objective: Linear, costs: FloatArray, most_kept: int) -> None:
         self.objective, self.costs, self.most_kept = objective, costs, most_kept
@@ -29,7 +29,7 @@ class EndCosts:
         self._known: dict[Ending, tuple[FloatArray, float]] = {}
 
     def of(self, ending: Ending) -> tuple[FloatArray, float]:
-        """Return the costs of edges for orders with this ending, and how loose their score part may be."""
+        """Return the edge costs for orders with this ending, and a bound on the looseness of their score part."""
         if not self.scored:
             return self.costs, 0.0
         if ending not in self._known:

@@ -1,13 +1,12 @@
-"""The LP relaxation of tours: two edges a vertex, subtour elimination and combs. HiGHS solves it.
+"""The LP relaxation of tours: two edges per vertex, subtour elimination and combs. HiGHS solves it.
 
-The classic cutting-plane method (Dantzig, Fulkerson and Johnson 1954). Vertices are those of `one_tree`. A variable x_e
-for each edge that is not fixed to 0 says which part of it is used. Every tour leaves a set of vertices at least twice.
-And take a *comb*: a handle H and an odd number t >= 3 of disjoint teeth, each with vertices inside and outside of H. A
-tour crosses their boundaries 3t + 1 times at least, all together (Grötschel and Padberg 1979).
+This is the classic cutting-plane method (Dantzig, Fulkerson and Johnson 1954). Vertices are those of `one_tree`. Each
+edge that is not fixed to 0 has a variable x_e, the part of it that is used. Every tour leaves a set of vertices at
+least twice. A *comb* consists of a handle H and an odd number t >= 3 of disjoint teeth, each with vertices inside and
+outside of H. A tour crosses their boundaries at least 3t + 1 times in total (Grötschel and Padberg 1979).
 
-What a solution leaves behind are dual values: one for each vertex and one for each comb. At these, the minimum 1-tree
-costs as much as the LP, so its bound can be recomputed without any LP: subtour constraints need no dual value, because
-a tree leaves every set.
+A solution provides dual values, one per vertex and one per comb. At these, the minimum 1-tree costs as much as the LP,
+so its bound can be recomputed without any LP. Subtour constraints need no dual value, because a tree leaves every set.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ from learnroute.solvers.params import LpParams
 
 N = TypeVar("N", np.int8, np.float64)
 
-TINY = 1e-9  # a dual value that is none
-DEAREST = 1e12  # units: what costs more is not told apart by HiGHS
+TINY = 1e-9  # dual values up to this count as 0
+DEAREST = 1e12  # units; HiGHS does not distinguish larger costs
 
 
 class Solution(NamedTuple):
-    """Of the LP: its value (inf where it is infeasible), x_e of each edge, and dual values.
+    """Solution of the LP: its value (inf if it is infeasible), x_e of each edge, and dual values.
 
-    Where it is infeasible, `duals` are a dual ray: a direction in which bounds grow without end.
+    If the LP is infeasible, `duals` are a dual ray, a direction in which bounds grow without limit.
     """
 
     value: float
@@ -50,7 +49,7 @@ class Solution(NamedTuple):
 
     @property
     def integral(self) -> bool:
-        """Whether no edge is used in part: then it is a tour, if no subtour constraint is violated."""
+        """Whether no edge is used in part; the solution is then a tour if no subtour constraint is violated."""
         return bool(self.x.any() and np.all(np.minimum(self.x, 1 - self.x) <= INTEGRAL))
 
 
@@ -60,10 +59,10 @@ class _Cut(NamedTuple):
 
 
 class LpRelaxation:
-    """The LP over the edges that are left, with all cuts found so far."""
+    """The LP over the edges that are not fixed to 0, with all cuts found so far."""
 
     def __init__(self, status: StatusArray, combs: list[BoolArray], unit: float, params: LpParams) -> None:
-        self.unit = unit  # what HiGHS takes for 1: its tolerances, and its infinity, are absolute
+        self.unit = unit  # costs are scaled by it, since the tolerances and the infinity of HiGHS are absolute
         self.params = params
         self.edges: IntArray = np.argwhere(np.tril(status != FIXED_TO_0, -1)).astype(np.int64)
         self.combs = combs  # handle and teeth, one row each; the same list for all relaxations of a proof
@@ -82,7 +81,7 @@ class LpRelaxation:
             many, np.zeros(many), np.zeros(many), np.ones(many), 0, np.zeros(many, np.int32), nothing, np.zeros(0)
         )
         sides = self.edges.ravel()
-        edges = (np.argsort(sides, kind="stable") // 2).astype(np.int32)  # of each vertex, one after the other
+        edges = (np.argsort(sides, kind="stable") // 2).astype(np.int32)  # edges of each vertex, vertex by vertex
         starts = np.searchsorted(np.sort(sides), np.arange(self._vertices)).astype(np.int32)
         two = np.full(self._vertices, 2.0)
         self._highs.addRows(len(two), two, two, len(edges), starts, edges, np.ones(len(edges)))
@@ -92,7 +91,7 @@ class LpRelaxation:
     ) -> Solution:
         """Solve the LP for the edges that are still free, adding cuts while they help or until it reaches `limit`.
 
-        A gap of less than `worth` is not worth combs.
+        If the gap is less than `worth`, no combs are separated.
         """
         now = self._of_edges(status)
         numbers = np.arange(len(now), dtype=np.int32)
@@ -124,7 +123,7 @@ class LpRelaxation:
         return Solution(value, x, found)
 
     def reduced_costs(self, costs: FloatArray, duals: dict[int, float]) -> tuple[FloatArray, float]:
-        """Return the costs of edges with what combs take off, and what is paid back for that at once."""
+        """Return the edge costs less the dual values of combs, and the constant that compensates for them."""
         if not duals:
             return costs, 0.0
         off = np.zeros(len(self.edges))
@@ -141,9 +140,9 @@ class LpRelaxation:
     def strong_branching(
         self, solution: Solution, status: StatusArray, limit: float, budget: Budget
     ) -> tuple[int, int] | None:
-        """Return the edge whose fixing raises the value most, by a few simplex iterations for both sides.
+        """Return the edge whose fixing raises the value most, by a few simplex iterations for both branches.
 
-        None if all edges are fixed or integral.
+        Return None if all edges are fixed or integral.
         """
         now = self._of_edges(status)
         apart = np.where(now == FREE, np.abs(solution.x - 0.5), 1.0)
@@ -170,7 +169,7 @@ class LpRelaxation:
         return (b, a) if a == self._vertices - 1 else (a, b)
 
     def smaller(self, status: StatusArray) -> LpRelaxation:
-        """Return a relaxation without edges that are fixed to 0 and idle cuts, if it is much smaller."""
+        """Return a relaxation without idle cuts and edges that are fixed to 0, if it is much smaller."""
         if int((self._of_edges(status) != FIXED_TO_0).sum()) >= self.params.shrink * len(self.edges):
             return self
         found = LpRelaxation(status, self.combs, self.unit, self.params)
@@ -196,7 +195,7 @@ class LpRelaxation:
         return order if len(set(found)) == len(found) and order.max() < out - 1 else None
 
     def _run(self, budget: Budget) -> float:
-        """Solve; return the value, inf where it is infeasible, -inf where the solver gave up or the budget ended."""
+        """Solve the LP; return its value, inf if it is infeasible, -inf if HiGHS gave up or the budget ran out."""
         self._highs.setCallback(_interrupt, budget)
         self._highs.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
         self._highs.run()
@@ -208,11 +207,11 @@ class LpRelaxation:
         return self.unit * float(self._highs.getInfo().objective_function_value)
 
     def _of_edges(self, matrix: NDArray[N]) -> NDArray[N]:
-        """Return the entries of a matrix edge by edge."""
+        """Return the entries of a matrix by edge."""
         return matrix[self.edges[:, 0], self.edges[:, 1]]
 
     def _crossings(self, sets: BoolArray) -> FloatArray:
-        """How many of the sets each edge leaves."""
+        """Return how many of the sets each edge leaves."""
         counted: FloatArray = (sets[:, self.edges[:, 0]] != sets[:, self.edges[:, 1]]).sum(axis=0).astype(np.float64)
         return counted
 
@@ -223,14 +222,14 @@ class LpRelaxation:
         return found
 
     def _cut_subtours(self, square: FloatArray) -> bool:
-        """Add violated subtour constraints; whether there are any."""
+        """Add violated subtour constraints; return whether there are any."""
         found = violated_subtours(square)
         for members in found:
             self._add(members[None, :], -1)
         return bool(found)
 
     def _cut_combs(self, square: FloatArray) -> bool:
-        """Add violated combs; whether there are any."""
+        """Add violated combs; return whether there are any."""
         found = violated_combs(square)
         for comb in found:
             self.combs.append(np.array(comb))
@@ -246,7 +245,7 @@ class LpRelaxation:
         self._idle.append(0)
 
     def _drop_idle(self, duals: FloatArray) -> None:
-        """Drop cuts that have had no dual value for long."""
+        """Drop cuts whose dual value has been 0 for many solutions."""
         first = self._vertices
         self._idle = [0 if dual > TINY else idle + 1 for idle, dual in zip(self._idle, duals[first:], strict=True)]
         idle = [k for k, looks in enumerate(self._idle) if looks >= self.params.idle_rounds]
@@ -263,14 +262,14 @@ class LpRelaxation:
         for cut, dual in zip(self._cuts, rows[self._vertices :].tolist(), strict=True):
             if dual <= TINY:
                 continue
-            if cut.comb < 0:  # |edges within a set| <= |set| - 1 is what a tree obeys: the rest is the vertices'
+            if cut.comb < 0:  # a tree satisfies |edges within a set| <= |set| - 1; the rest goes to the vertices
                 multipliers[cut.sets[0]] += self.unit * dual
             else:
                 combs[cut.comb] = self.unit * dual
         return Duals(multipliers, combs)
 
     def _dual_ray(self) -> Duals | None:
-        """Return dual values along which the bound of an infeasible LP grows without end."""
+        """Return dual values along which the bound of an infeasible LP grows without limit."""
         _, known, ray = self._highs.getDualRay()
         return self._duals(np.array(ray)) if known else None
 

@@ -1,9 +1,9 @@
 """Separation: subtour elimination and comb inequalities that a solution of the LP relaxation violates.
 
-`x` is the symmetric matrix of the solution: x_e between 0 and 1 for each edge, two in all at each vertex. Subtour
-elimination demands x(δ(S)) >= 2 of every set S of vertices; connected components and min-cut separation (Stoer and
-Wagner 1997) find sets that violate it. Combs (see `lp_relaxation`) are sought as blossoms: handles are components of
-the fractional edges, teeth are single edges (Padberg and Hong 1980).
+`x` is the symmetric matrix of the solution, with x_e between 0 and 1 for each edge and a sum of two at each vertex.
+Subtour elimination requires x(δ(S)) >= 2 for every set S of vertices; connected components and min-cut separation
+(Stoer and Wagner 1997) find sets that violate it. Combs (see `lp_relaxation`) are separated as blossoms: handles are
+components of the fractional edges, and teeth are single edges (Padberg and Hong 1980).
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from learnroute._core import connected_components, minimum_cuts
 from learnroute.model.ends import BoolArray
 from learnroute.model.validation import FloatArray, IntArray
 
-INTEGRAL = 1e-6  # x_e this near to 0 or 1 is taken for it
+INTEGRAL = 1e-6  # tolerance within which x_e counts as 0 or 1
 LEAST_SUBTOUR_VIOLATION = 1e-6
 LEAST_COMB_VIOLATION = 1e-3
 THRESHOLDS = (INTEGRAL, 0.1, 0.2, 0.3, 0.4)  # handles are components of the edges whose x_e is this far from 0 and 1
-FLIPS = 20  # tries to make teeth disjoint
+FLIPS = 20  # attempts to make teeth disjoint
 
 
 def violated_subtours(x: FloatArray) -> list[BoolArray]:
-    """Return sets of vertices, without the last one, with x(δ(S)) < 2; none where there are none."""
+    """Return sets of vertices, without the last one, with x(δ(S)) < 2; an empty list if there are none."""
     parts = connected_components(x > INTEGRAL)
     many = parts.max() + 1
     found = [parts == number for number in range(many)]
@@ -33,7 +33,7 @@ def violated_subtours(x: FloatArray) -> list[BoolArray]:
 
 
 def violated_combs(x: FloatArray) -> list[list[BoolArray]]:
-    """Return violated combs: each a handle and an odd number of teeth, edges that leave it."""
+    """Return violated combs, each a handle and an odd number of teeth, which are edges that leave it."""
     tried: set[bytes] = set()
     found: dict[bytes, list[BoolArray]] = {}
     for threshold in THRESHOLDS:
@@ -49,7 +49,7 @@ def violated_combs(x: FloatArray) -> list[list[BoolArray]]:
 
 
 def _with_teeth(x: FloatArray, handle: BoolArray) -> list[BoolArray] | None:
-    """Return the comb of a handle (or one near it) and the edges that leave it with x_e of more than a half."""
+    """Return the comb of a handle (or a similar one) and the edges that leave it with x_e > 1/2."""
     for _ in range(FLIPS):
         a, b = np.nonzero(np.triu(x * (handle[:, None] != handle[None, :])) > 0)
         if len(a) < 3:
@@ -72,12 +72,12 @@ def _with_teeth(x: FloatArray, handle: BoolArray) -> list[BoolArray] | None:
 
 
 def _members(vertices: IntArray, count: int) -> BoolArray:
-    """Return which of so many vertices are among those given."""
+    """Return which of `count` vertices are among the given ones."""
     members = np.zeros(count, dtype=np.bool_)
     members[vertices] = True
     return members
 
 
 def least_crossings(sets: int) -> float:
-    """How often a tour crosses the boundaries of a comb of so many sets (a handle and teeth), at least."""
+    """Return how often a tour crosses the boundaries of a comb of this many sets (a handle and teeth) at least."""
     return 3.0 * (sets - 1) + 1.0

@@ -1,14 +1,14 @@
-"""Branch and cut: prove an order optimal where travel is symmetric and few scores count.
+"""Branch and cut: prove an order optimal if travel is symmetric and few scores count.
 
 Branch and bound with cuts, as in the textbook (Padberg and Rinaldi 1991; Applegate, Bixby, Chvátal and Cook 2006):
-solve a relaxation at a node, fix edges by their reduced costs, propagate, prune where the bound reaches the incumbent,
-else branch on an edge. Two things are done differently. The bound of a node is never the LP's own: it is the minimum
-1-tree at the dual values of the LP, which anyone recomputes without an LP. And the root is a Lagrangian ascent, which
-fixes most edges before the first LP is made.
+solve a relaxation at a node, fix edges by their reduced costs, propagate, prune if the bound reaches the incumbent,
+otherwise branch on an edge. There are two differences. The bound of a node is never the LP's own but the minimum 1-tree
+at the dual values of the LP, which can be recomputed without an LP. And the root is a Lagrangian ascent, which fixes
+most edges before the first LP is built.
 
 Fixing (`reduced_costs.h`), propagation (`propagation.h`) and 1-trees (`one_tree.h`) are in the compiled core.
 
-Scores other than the last one are met by branching on how orders end (`end_costs`).
+Scores other than the last one are handled by branching on the ending of orders (`end_costs`).
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     from learnroute.solvers.exact.branch_and_cut.lp_relaxation import LpRelaxation, Solution
 
 Branch = tuple[int, int, int]  # a vertex and the other ends of one or two of its edges, -1 for none
-NO_BRANCH: Branch = (-1, -1, -1)  # edges were fixed; the node is looked at again
-MOST_PLACES = 300  # behind the point: what float64 can round to
+NO_BRANCH: Branch = (-1, -1, -1)  # edges were fixed; the node is processed again
+MOST_PLACES = 300  # decimal places that float64 can be rounded to
 
 
 class Node(NamedTuple):
-    """A node of the tree: the status of edges, and what is known from its parent."""
+    """A node of the tree: the status of edges, and the results of its parent."""
 
     status: StatusArray
     duals: Duals
     lp: LpRelaxation
-    ending: int = 0  # how many regions its orders were known to end with
+    ending: int = 0  # number of regions in the known ending of its orders
 
     def bound(self, costs: FloatArray, duals: Duals) -> float:
-        """Return the bound that some dual values give."""
+        """Return the bound at given dual values."""
         costs, back = self.lp.reduced_costs(costs, duals.combs)
         return minimum_one_tree(costs, self.status, duals.multipliers).total + back
 
@@ -69,7 +69,7 @@ class Node(NamedTuple):
         if status[v, u] in (FREE, kind):
             status[v, u] = status[u, v] = kind
         else:
-            status[v] = FIXED_TO_0  # it was fixed otherwise: no tour is left
+            status[v] = FIXED_TO_0  # it was fixed the other way: no tour remains
         return self._replace(status=status)
 
 
@@ -81,21 +81,21 @@ class BranchAndCut:
         self.bound, self.proved, self.nodes = -np.inf, False, 0
         path = incumbent.path
         self.costs = tour_graph(path)
-        # what costs more than the whole of a known order is in no better one: so no number is larger than its value
+        # an edge that costs more than a known order is in no better one, so no number exceeds the value of that order
         self.most = max(incumbent.value, 0.0)
         np.minimum(self.costs, self.most, out=self.costs, where=np.isfinite(self.costs))
         self.ends = EndCosts(path, self.costs, params.priced_ends)
         self.combs: list[BoolArray] = []
         self.stored: list[Listed] = []
-        self.numbers, self.hopeless = 0, False  # numbers stored; whether rounding alone keeps a node open
+        self.numbers, self.hopeless = 0, False  # numbers stored; whether a node stays open only because of rounding
         self.one_tree = OneTree(-np.inf, np.zeros(len(self.costs)))  # the root without LP
-        self.root: tuple[float, list[Listed]] = (-np.inf, [])  # the root's bound, and what it follows from
+        self.root: tuple[float, list[Listed]] = (-np.inf, [])  # the root's bound, and the nodes that prove it
         typical = (incumbent.value - float(self.costs[-1, :-2].min())) / path.size
         self.unit = 2.0 ** math.frexp(typical)[1] if typical > 0 else 1.0
         self.places = min(params.digits - round(math.log10(self.unit)), MOST_PLACES)
 
     def run(self) -> None:
-        """Prove until nothing is left to prove, or the budget or the nodes are used up."""
+        """Process nodes until the proof is complete, or the budget or the number of nodes is exhausted."""
         self.nodes, self.stored, self.numbers = 0, [], 0
         status = np.where(self.costs < self.most, all_free(self.costs), FIXED_TO_0).astype(np.int8)
         status[-1, -2] = status[-2, -1] = FIXED_TO_1
@@ -114,7 +114,7 @@ class BranchAndCut:
         self._finish()
 
     def certificate(self) -> Certificate:
-        """Return what was proved: the whole tree if it is not too large, else the root's bound."""
+        """Return a certificate of the proved bound: the whole tree if it is not too large, else the root's bound."""
         value, constant = self.incumbent.value, self.incumbent.path.constant
         if self.proved and self.numbers <= self.params.stored_numbers:
             return self._certificate(value - 2 * PROOF * abs(value + constant), self.stored)
@@ -126,7 +126,7 @@ class BranchAndCut:
         self.proved, self.bound = True, self.incumbent.value
 
     def _root(self, status: StatusArray) -> Node | None:
-        """Find multipliers for the root's 1-tree and fix edges; None where nothing, or too much, is left."""
+        """Find multipliers for the root's 1-tree and fix edges; return None if no tour or too many edges remain."""
         params, size, value = self.params, len(self.incumbent.order), self.incumbent.value
         multipliers = np.zeros(len(self.costs))
         calls = 1 if size <= params.many_regions else params.root_calls
@@ -192,7 +192,7 @@ class BranchAndCut:
         return node.children((v, a, b))
 
     def _reprice(self, node: Node, ending: Ending, costs: FloatArray, looseness: float) -> tuple[Node, Solution | None]:
-        """Return the node with better dual values, by a short ascent where that may do, else by its LP."""
+        """Return the node with better dual values, from a short ascent if that may suffice, otherwise from its LP."""
         same_ending = len(ending) == node.ending
         node = node._replace(ending=len(ending))
         goal, share = self.incumbent.goal, self.params.end_looseness
@@ -214,7 +214,7 @@ class BranchAndCut:
         return Duals(ascent.best, node.duals.combs).round_multipliers(self.places), ascent.bound + back
 
     def _solve_lp(self, node: Node, solution: Solution, costs: FloatArray) -> Duals:
-        """Return the dual values of an LP; of an infeasible one, go along its dual ray as far as needed."""
+        """Return the dual values of an LP; if it is infeasible, move along its dual ray as far as needed."""
         if solution.duals is None:
             return node.duals
         if np.isfinite(solution.value):
@@ -227,7 +227,7 @@ class BranchAndCut:
         return node.duals.plus(solution.duals, self.params.ray_length * gap / rise).round_multipliers(self.places)
 
     def _margin(self, costs: FloatArray, duals: Duals, tree: Tree) -> float:
-        """Return more than rounding can do to the bound of a 1-tree at some dual values."""
+        """Return an upper bound on the rounding error of the bound of a 1-tree at given dual values."""
         crossed = 0.0
         for comb, dual in duals.combs.items():
             sets = len(self.combs[comb])

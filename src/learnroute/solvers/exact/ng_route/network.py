@@ -1,8 +1,8 @@
-"""The layered network that ng-routes run through: one layer a position, one node in it a region.
+"""The layered network of ng-routes: one layer per position, one node per region in each layer.
 
-Also known as the time-expanded network of the time-dependent TSP (Picard and Queyranne 1978). An arc joins two regions
-at neighbouring positions. Its cost is that of travel; the cost of a node is what a score counts at that position, with
-what it costs to begin or to end there.
+It is also known as the time-expanded network of the time-dependent TSP (Picard and Queyranne 1978). An arc joins two
+regions at consecutive positions and costs the travel between them. A node costs the region's score at that position,
+plus the cost of starting or ending there.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def layered_network(objective: Linear, most: float) -> LayeredNetwork:
 
 
 def free_arcs(objective: Linear, most: float) -> BoolArray:
-    """Return which arcs are not fixed to 0, by position, region and next region: all that an order may take.
+    """Return which arcs are not fixed to 0, by position, region and next region: all that an order may use.
 
-    What costs more than `most`, the whole of a known order, is in no better one.
+    An arc that costs more than `most`, the value of a known order, is in no better order.
     """
     size = objective.size
     open_to = objective.ends.positions(size) & (_node_costs(objective) <= most)
@@ -37,14 +37,14 @@ def free_arcs(objective: Linear, most: float) -> BoolArray:
 
 
 def rounding_of(network: LayeredNetwork, multipliers: FloatArray) -> float:
-    """Return more than rounding can do to the cost of any route, multipliers paid."""
+    """Return an upper bound on the rounding error of the cost of any route, multipliers included."""
     visits = np.abs(network.node_costs - multipliers).max(axis=1).sum()
     size = len(multipliers)
     return margin(size, float(visits + size * network.arc_costs.max() + np.abs(multipliers).sum()))
 
 
 def _node_costs(objective: Linear) -> FloatArray:
-    """Return what each position and region costs."""
+    """Return the node costs by position and region."""
     nodes = objective.weights[:, None] * objective.scores[None, :]
     for position, costs in ((0, objective.begin), (-1, objective.finish)):
         nodes[position] += np.where(np.isfinite(costs), costs, 0.0)

@@ -12,7 +12,7 @@ MaskArray = NDArray[np.uint64]
 
 
 def nearest_ng_sets(travel: FloatArray, nearest: int) -> MaskArray:
-    """Return ng-sets of each region and those nearest to it, the same at all positions."""
+    """Return ng-sets of each region and its nearest regions, the same at all positions."""
     size = len(travel)
     ng_sets = np.zeros((size, size, (size + 63) // 64), dtype=np.uint64)
     others = np.minimum(travel, travel.T) + np.diag(np.full(size, -1.0))
@@ -23,10 +23,10 @@ def nearest_ng_sets(travel: FloatArray, nearest: int) -> MaskArray:
 
 
 def augment(ng_sets: MaskArray, route: IntArray, spread: int) -> None:
-    """Break the shortest cycles of a route: the regions between two visits of a region take it into their ng-sets.
+    """Break the shortest cycles of a route: a region visited twice is added to the ng-sets of the regions in between.
 
-    They do so at the positions of the cycle and as far as `spread` positions from it (dynamic ng-route relaxation,
-    Roberti and Mingozzi 2014).
+    It is added at the positions of the cycle and up to `spread` positions from it (dynamic ng-route relaxation, Roberti
+    and Mingozzi 2014).
     """
     size = len(route)
     seen: dict[int, int] = {}
@@ -43,13 +43,13 @@ def augment(ng_sets: MaskArray, route: IntArray, spread: int) -> None:
 
 
 def relaxation(multipliers: FloatArray, ng_sets: MaskArray) -> NgRelaxation:
-    """Return multipliers and ng-sets as a certificate lists them: what holds at all positions, and what besides."""
+    """Return multipliers and ng-sets as a certificate lists them: the sets common to all positions, and additions."""
     everywhere = np.bitwise_and.reduce(ng_sets, axis=0)
     return NgRelaxation(multipliers, tuple(map(_members, everywhere)), augmentations(everywhere[None], ng_sets))
 
 
 def augmentations(before: MaskArray, after: MaskArray) -> Rows:
-    """Return what ng-sets have taken in: a position, a region, and which regions, each."""
+    """Return the additions to ng-sets, each as a position, a region and the added regions."""
     more = after & ~before
     at = np.argwhere(more.any(axis=2)).tolist()
     return tuple((t, v, *_members(more[t, v])) for t, v in at)

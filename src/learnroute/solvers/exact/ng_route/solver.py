@@ -1,15 +1,15 @@
 """Raise the ng-route bound until it meets the incumbent.
 
-Position-dependent TSPs are solved exactly this way by Roberti and Mingozzi (2014). Four things close the gap between
-the cheapest ng-route and the incumbent.
+Roberti and Mingozzi (2014) solve position-dependent TSPs exactly in this way. Four techniques close the gap between the
+cheapest ng-route and the incumbent.
 
-*Lagrangian multipliers*: each visit of a region is refunded its multiplier, and all multipliers are paid once. No order
-notices; a route that returns to some regions and leaves others out does.
-*Dynamic ng-set augmentation*: where the cheapest route has a cycle, the ng-sets on it take its region in.
-*Reduced-cost fixing*: an arc is fixed to 0 once every route through it costs as much as the incumbent. That stays true
-whatever multipliers and ng-sets are later.
-*Bidirectional labelling*: forward labels are pruned by completion bounds from backward ones and the other way round,
-with ever larger ng-sets, until no route is left below the incumbent, or the cheapest one is an order.
+*Lagrangian multipliers*: each visit to a region is refunded its multiplier, and all multipliers are paid once. This
+does not change the cost of an order, but that of a route that repeats some regions and omits others.
+*Dynamic ng-set augmentation*: if the cheapest route has a cycle, its region is added to the ng-sets on the cycle.
+*Reduced-cost fixing*: an arc is fixed to 0 once every route through it costs as much as the incumbent. It remains fixed
+for all later multipliers and ng-sets.
+*Bidirectional labelling*: forward labels are pruned by completion bounds from backward labels and vice versa, with
+ever larger ng-sets, until no route costs less than the incumbent, or the cheapest one is an order.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import AscentParams, SolverParams
 
-LAYERS = 12  # all layers together hold at most so many times the labels allowed in one
-FIRST_SPEED = 3e8  # units of work a second, until it is measured
+LAYERS = 12  # maximum number of labels in all layers together, relative to the labels allowed in one
+FIRST_SPEED = 3e8  # units of work per second, until it is measured
 
 
 class TooManyLabelsError(Exception):
-    """Labels would have outgrown the memory allowed."""
+    """Labels would have exceeded the memory limit."""
 
 
 class OutOfTimeError(Exception):
-    """Labelling would have taken longer than the time that is left."""
+    """Labelling would have taken longer than the remaining time."""
 
 
 class NgRouteProof:
     """A proof in progress; `incumbent` and `bound` (without the constant) are valid at any time.
 
-    `stuck` says that the cheapest route is an order of smaller cost than value: with factors, or where orders are
-    cycles, ng-routes bound the value from below only.
+    `stuck` means that the cheapest route is an order whose cost is less than its value: with factors, or if orders are
+    cycles, ng-routes only bound the value from below.
     """
 
     def __init__(self, incumbent: Incumbent, rng: np.random.Generator, budget: Budget, params: SolverParams) -> None:
@@ -62,14 +62,14 @@ class NgRouteProof:
         self.crowded, self.reached = False, 0  # whether ng-sets grew too much at once; labels after the last round
         self.speed, self.work_granted = FIRST_SPEED, 0
         self.relaxation = (self.multipliers, self.first_sets)  # the best one, for the certificate
-        self.stages: list[tuple[FloatArray, MaskArray]] = []  # earlier ones, by which arcs are fixed
+        self.stages: list[tuple[FloatArray, MaskArray]] = []  # earlier ones, which fixed arcs
         self.gap_staged = np.inf
         self.checked: NgRoutes | None = None
-        # bidirectional labelling that proved it: multipliers, ng-sets, and cycles broken one after the other
+        # the bidirectional labelling that completed the proof: multipliers, ng-sets, and cycles in the order broken
         self.bidirectional: tuple[FloatArray, MaskArray, list[IntArray]] | None = None
 
     def run(self) -> None:
-        """Prove until nothing is left to prove, or the budget or the effort is used up."""
+        """Raise the bound until the proof is complete, or the budget or the effort is exhausted."""
         self._ascend_q_routes()
         if self._over():
             return
@@ -89,7 +89,7 @@ class NgRouteProof:
             self.late = True
 
     def _round(self) -> None:
-        """Raise the bound with larger ng-sets, label in both directions, fix arcs, make room."""
+        """Raise the bound with larger ng-sets, label in both directions, fix arcs, and allow for more labels."""
         self._ascend_and_augment()
         if not self._over() and self._may_label_both_ways():
             self._label_both_ways()
@@ -119,7 +119,7 @@ class NgRouteProof:
         self.room = max(self.params.room, int(self.params.room_factor * self.labels))
 
     def certificate(self) -> NgRoutes:
-        """Return the best bound that follows from a few multipliers and ng-sets alone."""
+        """Return the best bound that follows from a few multipliers and ng-sets only."""
         if not self.late and not self.budget.exhausted:
             with suppress(OutOfTimeError):
                 if not self.proved or not self._check_both_ways():
@@ -128,7 +128,7 @@ class NgRouteProof:
         return plain if self.checked is None else max(plain, self.checked, key=lambda known: known.bound)
 
     def _check(self) -> None:
-        """Keep what the last multipliers and ng-sets prove after the stages before them, if anyone can check it."""
+        """Store the bound that the last multipliers and ng-sets prove after earlier stages, if it can be checked."""
         kept, self.network = self.network, self._all_arcs()
         stages = [*self.stages, self.relaxation]
         try:
@@ -152,7 +152,7 @@ class NgRouteProof:
             self.stages.append(self.relaxation)
 
     def _check_both_ways(self) -> bool:
-        """Keep a few turns of labelling in both directions that prove the incumbent, if anyone can check them."""
+        """Store a few turns of bidirectional labelling that prove the incumbent optimal, if they can be checked."""
         kept, self.network = self.network, self._all_arcs()
         multipliers, ng_sets, routes = self.bidirectional or (*self.relaxation, [])
         stages = [*self.stages, (multipliers, self.first_sets)]
@@ -173,9 +173,9 @@ class NgRouteProof:
     def _turns(
         self, multipliers: FloatArray, ng_sets: MaskArray, routes: list[IntArray], other: Labels
     ) -> tuple[Rows, ...]:
-        """Return what ng-sets take in, turn by turn, until no label is left: as few turns as their labels allow.
+        """Return the additions to ng-sets by turn, until no label remains; there are as few turns as labels allow.
 
-        Cycles of the routes given are broken first; then those of the cheapest routes that are left.
+        Cycles of the given routes are broken first, then cycles of the cheapest remaining routes.
         """
         most = max(self.params.turn_labels, 2 * len(other))
         turns: list[Rows] = []
@@ -209,7 +209,7 @@ class NgRouteProof:
         return LayeredNetwork(self.network.arc_costs, self.network.node_costs, free)
 
     def _limit(self, multipliers: FloatArray) -> float:
-        """Return the cost from which on a route is surely as good as the incumbent."""
+        """Return the cost from which a route is certainly no better than the incumbent."""
         return self.incumbent.goal - float(multipliers.sum()) + rounding_of(self.network, multipliers)
 
     def _over(self) -> bool:
@@ -228,7 +228,7 @@ class NgRouteProof:
         self.bound = min(self.incumbent.value, ascent.bound - rounding_of(self.network, ascent.best))
 
     def _q_route_certificate(self) -> NgRoutes:
-        """Return what the multipliers of q-routes prove: quick, whatever the time."""
+        """Return the bound that the multipliers of q-routes prove. This is quick and ignores the time limit."""
         multipliers = self.q_multipliers
         costs = self._all_arcs().q_route_costs(multipliers)
         bound = float(costs[-1].min()) + float(multipliers.sum()) - 2 * rounding_of(self.network, multipliers)
@@ -239,7 +239,7 @@ class NgRouteProof:
         self.network.fix_by_q_routes(self.multipliers, self._limit(self.multipliers))
 
     def _fix_by_both_directions(self) -> None:
-        """Fix the arcs that the ng-sets of both directions together rule out."""
+        """Fix the arcs that the ng-sets of both directions together exclude."""
         with suppress(TooManyLabelsError):
             self._settle(*self._cheapest(self.multipliers, self.ng_sets, self.ng_sets), self.multipliers)
 
@@ -252,14 +252,14 @@ class NgRouteProof:
         self.incumbent.offer(objective.repair(found))
 
     def _settle(self, cost: float, route: IntArray, multipliers: FloatArray) -> None:
-        """Learn from the cheapest route at some multipliers (an empty one: none is below the limit)."""
+        """Update bound and incumbent from the cheapest route at some multipliers (empty if none is below the limit)."""
         if len(route):
             bound = cost + float(multipliers.sum()) - rounding_of(self.network, multipliers)
             self.bound = max(self.bound, min(self.incumbent.value, bound))
             if len(set(route.tolist())) == len(route):
                 self.incumbent.offer(route)
                 self.proved = bound >= self.incumbent.goal
-                self.stuck = not self.proved and not self.incumbent.tight  # no route says more than this order
+                self.stuck = not self.proved and not self.incumbent.tight  # no route can raise the bound further
         else:
             self.proved = True
         if self.proved:
@@ -268,9 +268,9 @@ class NgRouteProof:
     def _label(
         self, multipliers: FloatArray, ng_sets: MaskArray, other: Labels | None, forward: bool, most: int | None = None
     ) -> Labels:
-        """Make the labels of one direction (`most` of them in all), and fix the arcs that none of them takes.
+        """Create the labels of one direction (at most `most` in total), and fix the arcs that none of them uses.
 
-        Not if that takes too much memory or, at the speed measured before, more time than is left.
+        Raise an exception if that needs too much memory or, at the speed measured so far, more than the remaining time.
         """
         limit = self._limit(multipliers)
         most = self.params.labels if most is None else most // LAYERS
@@ -293,7 +293,7 @@ class NgRouteProof:
     def _cheapest(
         self, multipliers: FloatArray, ng_sets: MaskArray, backward_sets: MaskArray | None
     ) -> tuple[float, IntArray]:
-        """Return cost and course of the cheapest route; backward labels with `backward_sets`, if any, prune forward."""
+        """Return the cost of the cheapest route, and the route; labels with `backward_sets`, if given, prune others."""
         other = None
         if backward_sets is not None:
             other = self._label(multipliers, backward_sets, None, forward=False)
@@ -316,7 +316,7 @@ class NgRouteProof:
         return np.ones(self.size) - np.bincount(route, minlength=self.size)
 
     def _ascend_and_augment(self) -> None:
-        """Improve the multipliers while ng-sets grow where the cheapest route has cycles."""
+        """Improve the multipliers while ng-sets grow along cycles of the cheapest route."""
         params, steps = self.params, self.params.round_steps
         fast, slow = params.round_pace
         rule = AscentParams(steps, fast, params.first_ascent.momentum, patience=steps, slowest=0.0)
@@ -347,7 +347,7 @@ class NgRouteProof:
         self.relaxation = (self.multipliers, self.ng_sets.copy())
 
     def _may_label_both_ways(self) -> bool:
-        """Whether arcs or regions are few enough for bidirectional labelling, and the gap fell since last time."""
+        """Whether arcs or regions are few enough for bidirectional labelling, and the gap decreased since last time."""
         params, gap = self.params, self.incumbent.value - self.bound
         crowded = self.size > params.bidirectional_regions and self.network.free_share > params.bidirectional_arcs
         if gap >= params.bidirectional_gap * self.gap_tried or crowded:
@@ -356,7 +356,7 @@ class NgRouteProof:
         return True
 
     def _label_both_ways(self) -> None:
-        """Bidirectional labelling: forward and backward in turn, each pruned by the one before, ng-sets growing."""
+        """Label forward and backward in turn, each pruned by the one before, while ng-sets grow."""
         multipliers, ng_sets, other = self.multipliers, self.ng_sets.copy(), None
         forward, first, start = True, True, self.ng_sets
         routes: list[IntArray] = []
@@ -371,7 +371,7 @@ class NgRouteProof:
             if self.proved:
                 self.relaxation, self.bidirectional = (multipliers, ng_sets), (multipliers, start, routes)
             if self.labels > self.params.bidirectional_growth * self.room or len(set(route.tolist())) == len(route):
-                return  # too many labels, or no cycle is left to break: the cheapest route stays the same
+                return  # too many labels, or no cycle to break, so that the cheapest route would stay the same
             augment(ng_sets, route, self.params.spread)
             routes.append(route)
             other, forward, first = labels, not forward, False
