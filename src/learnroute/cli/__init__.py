@@ -106,7 +106,7 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="learnroute")
 @click.pass_context
 def commands(context: click.Context) -> None:
-    """Plan the order in which a moving learner visits its regions."""
+    """Plan where a moving learner goes to learn."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 

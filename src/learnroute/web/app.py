@@ -53,7 +53,7 @@ def make_app(settings: Settings | None = None) -> FastAPI:
     app = FastAPI(
         title="learnroute", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
         openapi_url=None, redirect_slashes=False,
-        summary="Plan the order in which a moving learner visits its regions",
+        summary="Plan where a moving learner goes to learn",
         description=openapi.DESCRIPTION, separate_input_output_schemas=False,
     )  # fmt: skip
     app.state.pool = pool
