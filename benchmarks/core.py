@@ -44,7 +44,7 @@ def points(size: int, seed: int = 0) -> Places:
 
 
 def problem(size: int, features: int, matrix: bool = True) -> Weighted:
-    """Return uniform regions in the under regime (fewer features than samples: the last score counts) or the over one."""
+    """Return uniform regions in the over regime, or in the under regime, where only the last score counts."""
     rate = max(0.0, 1 - SAMPLES / features)
     with np.errstate(under="ignore"):
         weights = (1 - rate) * rate ** np.arange(size - 1, -1, -1.0)

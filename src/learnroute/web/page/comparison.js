@@ -26,7 +26,7 @@ export class Comparison {
       this.found = found;
       this.show(state);
     } catch (error) {
-      if (calling !== this.calling) return; // about another problem
+      if (calling !== this.calling) return; // the result is about another problem
       if (error.name === "AbortError") this.clear("Cancelled.");
       else this.say(error.message, "wrong");
     } finally {
@@ -44,7 +44,7 @@ export class Comparison {
     this.calling?.abort();
   }
 
-  /** The state has changed: clear the result of another problem. */
+  /** Clear the result of another problem after a change of the state. */
   refresh(state) {
     if (this.basis && !this.basisOf(state).every((part, k) => part === this.basis[k])) {
       const old = this.calling;
@@ -67,7 +67,7 @@ export class Comparison {
     $(`${this.name}-text`).textContent = text;
   }
 
-  /** Show the lines of the table; the one that has the focus keeps it. */
+  /** Show the lines of the table; the focused line keeps the focus. */
   showLines(lines) {
     for (const id of this.parts) $(id).removeAttribute("hidden");
     const body = $(`${this.name}-rows`);
