@@ -3,7 +3,7 @@
 `python benchmarks/fleets.py`, and with `--pyvrp` (`pip install pyvrp`). Both are timed in processor seconds
 in one thread, so that other work on the machine matters little.
 
-The excess is a share of the value that depends on the routes: the value minus a constant part. If models are averaged,
+The excess is relative to the value minus a constant part, which does not depend on the routes. If models are averaged,
 the constant part is the error of the mean model, which is a lower bound for every average. If models serve their own
 regions, it is the error of as many free models, plus the first model, with each region served by the nearest one: the
 smallest sum of squares that k-means found. If that is not the minimum, the excess is overstated.

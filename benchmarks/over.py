@@ -1,8 +1,9 @@
 """Search in the over regime: 10 s against ten times as long, and against fast-tsp's routes after local search.
 
-`python benchmarks/over.py`. The excess is a share of the value minus the lowest score at all positions, which depends
-on the route. fast-tsp gets travel alone, for 10 s; its tour is cut at its longest edge, taken in its better direction
-and improved by our local search until no move helps. One thread each; `--sizes`, `--features` and `--maps` select rows.
+`python benchmarks/over.py`. The excess is relative to the value minus the lowest score at all positions, the part that
+depends on the route. fast-tsp gets travel alone, for 10 s; its tour is cut at its longest edge, taken in its better
+direction and improved by our local search until no move helps. One thread each; `--sizes`, `--features` and `--maps`
+select rows.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ ROUTES = tuple(suffix for suffix in PLAN_WRITERS if suffix not in REPORTS)  # fo
 NEW_REGION = (
     "region", "travel", "travel_back", "coordinates", "dissimilarity", "vector", "initial", "samples",
     "importance",
-)  # fmt: skip  # what a region that is added to a journey may have
+)  # fmt: skip  # members of a region added to a journey
 
 
 @command(

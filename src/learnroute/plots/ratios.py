@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_PANELS = 12
 WIDEST = 34  # maximum letters per line above a panel
 ACROSS = 4  # panels per row
-BANDS = {  # what is shaded
+BANDS = {  # descriptions of the shaded band
     "interval": "; shaded: 95 % interval of the mean",
     "spread": "; shaded: where 90 % of the problems are",
     "none": "",

@@ -5,8 +5,9 @@ import { $ } from "./dom.js";
 
 export class Comparison {
   /**
-   * `task` is the service's; ids of texts begin with `name`; `parts` are the ids of what is hidden without a result; `again`
-   * says what to do when the problem has changed. `onProgress` hears the progress, `onTake` that a row or point is to be applied.
+   * `task` is a task of the service; ids of texts begin with `name`; `parts` are ids of elements hidden without a result;
+   * `again` tells the user what to do after the problem has changed. `onProgress` is called with the progress, `onTake` to
+   * apply a row or point.
    */
   constructor({ task, name, button, again, parts }, onProgress, onTake) {
     Object.assign(this, { task, name, again, parts, onProgress, onTake, found: null, basis: null, calling: null });
