@@ -1,8 +1,8 @@
 """Wall time of whole commands, and the quality of plans after one second. `python benchmarks/commands.py`.
 
 Times are wall times on an otherwise idle machine. The second table gives `auto` one second, counted from the start of
-the program, and compares its route with the route after ten seconds. The excess is relative to the part of the loss that
-depends on the route: the loss minus noise and minus the lowest score at all positions.
+the program, and compares its route with the route after ten seconds. The excess is relative to the part of the loss
+that depends on the route: the loss minus noise and minus the lowest score at all positions.
 """
 
 from __future__ import annotations

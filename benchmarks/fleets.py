@@ -9,8 +9,8 @@ regions, it is the error of as many free models, plus the first model, with each
 smallest sum of squares that k-means found. If that is not the minimum, the excess is overstated.
 
 In the comparison with PyVRP, all regions are required, vehicles start from a depot and return to it, and no vehicle may
-travel more than 1.15 times its share of the shortest tour plus the mean distance to a region and back. Every value is
-travel in float64.
+travel more than 1.15 times the sum of its share of the shortest tour and the mean distance to a region and back. Every
+value is travel in float64.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def segments_of(losses: Sequence[Loss]) -> list[Segment]:
 def draw_bars(axes: Axes, losses: Sequence[Loss], width: float, numbered: bool = False) -> None:
     """Draw one bar per loss, mark totals that are not the upper end of their bar, and set the limits of the axis.
 
-    If `numbered`, the legend of a single bar contains the values.
+    If `numbered` (for a single bar), the legend contains the values.
     """
     segments = segments_of(losses)
     split = any(segment.height < 0 for segment in segments)
