@@ -1,9 +1,9 @@
-"""When planning again on the way beats the plan made at the start: a table with confidence intervals.
+"""When replanning along the route beats the initial plan: a table with confidence intervals.
 
-True models are Gaussian vectors; what is known at the start are upper bounds of their dissimilarities, each too large
-by a random share of up to `spread`. One agent follows the plan made for these. The other hands in the true
-dissimilarities of each region when it has been there, and plans the rest anew. Both routes are priced by the true
-expected loss.
+True models are Gaussian vectors. At the start, only upper bounds on their dissimilarities are known, each too large by
+a random share of up to `spread`. One agent follows the plan made for these bounds. The other learns the true
+dissimilarities of each region when it visits it, and replans the rest of the route. Both routes are evaluated by the
+true expected loss.
 
 python benchmarks/adapting.py [--draws 200] [--regions 8]
 """
@@ -26,9 +26,9 @@ LEARNERS = (Learner(80, 100, 0.1), Learner(120, 100, 0.1), Learner(200, 100, 0.1
 
 @dataclass(frozen=True)
 class Gain:
-    """What planning anew saved, in percent of the fixed plan's true loss, over all draws.
+    """Savings by replanning over all draws, in percent of the fixed plan's true loss.
 
-    `known` is what a plan with the true dissimilarities from the start would have saved.
+    `known` is the saving of a plan that knows the true dissimilarities from the start.
     """
 
     regime: str
@@ -48,7 +48,7 @@ class Gain:
 
 
 def adapting_gain(learner: Learner, regions: int, spread: float, draws: int, seed: int = 0) -> Gain:
-    """Return what planning anew saves on average."""
+    """Return the mean saving by replanning."""
     saved, known = np.array(list(_pairs(learner, regions, spread, draws, seed))).T
     return Gain(
         learner.regime,
@@ -64,7 +64,7 @@ def adapting_gain(learner: Learner, regions: int, spread: float, draws: int, see
 
 
 def _pairs(learner: Learner, regions: int, spread: float, draws: int, seed: int) -> Iterator[tuple[float, float]]:
-    """Yield, draw by draw, how much less (in %) the adapting agent and the knowing one lost than the fixed plan."""
+    """Yield for each draw the savings (in %) of the adapting agent and of the knowing one over the fixed plan."""
     for draw in range(draws):
         rng = np.random.default_rng([seed, draw])
         true = _with_matrix(random_problem("vectors", regions, learner, int(rng.integers(1 << 31))))

@@ -1,7 +1,7 @@
 """How often simulated regularised learners are within 2 standard errors: `python benchmarks/agreement.py`.
 
-Over a grid of m, n, λ, steps and σ, the mean final error of the low-dimensional sampler is set beside the closed form
-and beside direct sampling. Prints a table in Markdown; docs/appendix/simulation.md shows it. Takes some minutes.
+Over a grid of m, n, λ, steps and σ, the mean final error of the low-dimensional sampler is compared with the
+closed form and with direct sampling. Prints a Markdown table, shown in docs/appendix/simulation.md. Takes some minutes.
 """
 
 from __future__ import annotations

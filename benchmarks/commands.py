@@ -1,8 +1,8 @@
-"""What a user waits for: whole commands, and what one second is worth. `python benchmarks/commands.py`.
+"""Wall time of whole commands, and the quality of plans after one second. `python benchmarks/commands.py`.
 
-Wall time, on an otherwise idle machine. The second table gives one second to `auto`, counted from the start of the
-program, and compares its route with that of ten seconds: the excess is of what routes change, the loss less what no
-route avoids (noise, and the least score everywhere).
+Times are wall times on an otherwise idle machine. The second table gives `auto` one second, counted from the start of
+the program, and compares its route with the route after ten seconds. The excess is relative to the part of the loss
+that depends on the route: the loss minus noise and minus the lowest score at all positions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FEATURES = (80, 120, 1000)
 
 
 def run(*arguments: str) -> tuple[float, dict[str, Any]]:
-    """Run a command; return its wall time and what it prints as JSON."""
+    """Run a command; return its wall time and its JSON output."""
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", "learnroute", *arguments, "--json"], capture_output=True, text=True, check=True
@@ -45,7 +45,7 @@ def wall_times(file: Path) -> None:
 
 
 def one_second(file: Path) -> None:
-    """Print what a second is worth."""
+    """Print the excess of plans after one second."""
     print("\n| regions | m | excess | wall time |\n|---|---|---|---|")
     for size in (50, 100, 200, 300):
         for features in FEATURES:

@@ -1,8 +1,8 @@
-"""Speed of the compiled core beside a second installation: `python benchmarks/core.py --against OTHER/bin/python`.
+"""Speed of the compiled core relative to a second installation: `python benchmarks/core.py --against OTHER/bin/python`.
 
 One process per installation runs the same work in turn, so that both see the same load; the first run of each is not
-counted. Times are processor times. The ratio is time there by time here, so more than 1 means that this installation
-is faster. `--cases` selects cases by a part of their name.
+counted. Times are processor times. The ratio is the other installation's time divided by this one's, so a ratio above 1
+means that this installation is faster. `--cases` selects cases by a part of their name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.matching.perfect_matching import minimum_matching
 from learnroute.solvers.params import DEFAULTS, OneTreeParams
 
-Run = Callable[[int], object]  # with the number of the run, for seeds
+Run = Callable[[int], object]  # takes the number of the run, for seeds
 SAMPLES = 100
 PERTURBATIONS = 5000  # per run
 K_OPT = DEFAULTS.search.k_opt
@@ -44,7 +44,7 @@ def points(size: int, seed: int = 0) -> Places:
 
 
 def problem(size: int, features: int, matrix: bool = True) -> Weighted:
-    """Return uniform regions in the under regime (fewer features than samples: the last score counts) or over it."""
+    """Return uniform regions in the over regime, or in the under regime, where only the last score counts."""
     rate = max(0.0, 1 - SAMPLES / features)
     with np.errstate(under="ignore"):
         weights = (1 - rate) * rate ** np.arange(size - 1, -1, -1.0)
@@ -138,7 +138,7 @@ def work(case: str) -> None:
 
 
 def seconds(python: str, case: str) -> Generator[float, None, None]:
-    """Yield the processor time of one run after the other, in a process of its own."""
+    """Yield the processor time of one run after another in a separate process."""
     command = [python, __file__, "--work", case]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
         assert process.stdin is not None

@@ -1,15 +1,16 @@
-"""Search for the routes of a fleet: 10 s beside the best of longer restarts; and beside PyVRP where travel is all.
+"""Search for the routes of a fleet: 10 s against the best of longer restarts, and against PyVRP for travel alone.
 
-`python benchmarks/fleets.py`, and with `--pyvrp` (`pip install pyvrp`). Seconds are of processor time, of both, in
-one thread, so that other work on the machine counts little.
+`python benchmarks/fleets.py`, and with `--pyvrp` (`pip install pyvrp`). Both are timed in processor seconds
+in one thread, so that other work on the machine matters little.
 
-Excess is of what routes change: the value less what no route can change. Where models are averaged, that is the error
-of the mean model, which no average undercuts. Where models serve their own regions, it is the error of as many free
-models as there are and the first one, each region served by the nearest: the least sum of squares that k-means found.
-If that is not the least of all, the excess is overstated.
+The excess is relative to the value minus a constant part, which does not depend on the routes. If models are averaged,
+the constant part is the error of the mean model, which is a lower bound for every average. If models serve their own
+regions, it is the error of as many free models, plus the first model, with each region served by the nearest one: the
+smallest sum of squares that k-means found. If that is not the minimum, the excess is overstated.
 
-Beside PyVRP, all regions are required, vehicles start from a depot and return to it, and none may travel more than 1.15
-times its share of the shortest tour and the mean way to a region and back. Every value is travel in float64.
+In the comparison with PyVRP, all regions are required, vehicles start from a depot and return to it, and no vehicle may
+travel more than 1.15 times the sum of its share of the shortest tour and the mean distance to a region and back. Every
+value is travel in float64.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from learnroute.solvers.fleets.search import search
 from visits import drawn
 
 MAPS = ("uniform", "clustered")
-# what crossing the map costs, in errors of the first model over all regions; and whether all regions are required
+# cost of crossing the map, in errors of the first model over all regions; and whether all regions are required
 TRAVEL = {"optional": (1e-3, False), "required": (0.03, True)}
 FLEETS = {"vehicles": "{} vehicles", "depot": "{} vehicles, depot", "models": "{} models"}
 # learner, map, fleet, how models serve, vehicles or models, regions
@@ -55,7 +56,7 @@ ROWS = (
     ("λ = 0.5", "clustered", "models", "merged", 8, "optional"),
 )
 SIZES, SIZES_PYVRP, SIZES_LIMITS = [200], [100, 200, 400], [1000]
-WHOLE = 1e6  # of PyVRP's units of distance, which are whole numbers, in one of ours
+WHOLE = 1e6  # PyVRP's units of distance, which are integers, per unit of ours
 CLUSTERINGS = 20
 
 
@@ -80,7 +81,7 @@ def unchangeable(objective: FleetObjective) -> float:
 
 
 def _clustered(points: FloatArray, initial: FloatArray, count: int, rng: np.random.Generator) -> float:
-    """Return the sum of squares to the nearest of some centres, the first model included, after Lloyd's steps."""
+    """Return the sum of squares to the nearest centre, which may be the first model, after Lloyd's algorithm."""
     centres = points[rng.permutation(len(points))[:count]]
     before = math.inf
     while True:
@@ -94,7 +95,7 @@ def _clustered(points: FloatArray, initial: FloatArray, count: int, rng: np.rand
 
 
 def routes_after(objective: FleetObjective, seconds: float, seed: int) -> FleetRoutes:
-    """Return the routes found in so many seconds."""
+    """Return the routes found in the given number of seconds."""
     found = search(objective, np.random.default_rng(seed), Budget.of(seconds, spend_all=True)).routes
     assert found is not None
     assert objective.allows(found)
@@ -102,7 +103,7 @@ def routes_after(objective: FleetObjective, seconds: float, seed: int) -> FleetR
 
 
 def beside_restarts(options: argparse.Namespace) -> None:
-    """Print one row per problem: the search that is judged beside longer ones."""
+    """Print one row per problem: the evaluated search against longer ones."""
     print(
         f"\n| T | map | learner | fleet | serve | regions | visits | best value | excess after {options.seconds:g} s |"
     )
@@ -121,7 +122,7 @@ def beside_restarts(options: argparse.Namespace) -> None:
 
 
 def travel_alone(size: int, place: str, count: int) -> FleetObjective:
-    """Return an objective of travel alone: all models are alike, and vehicles have a limit."""
+    """Return an objective of travel alone: all models are equal, and vehicles have a travel limit."""
     regions = drawn(size, "m = 80", place == "clustered")
     alone = Problem(coordinates=regions.coordinates, dissimilarity=np.zeros((size, size)), initial=np.zeros(size),
                     learner=Learner(80, 100, 0.0), depot=Depot(coordinates=(0.5, 0.5)))  # fmt: skip
@@ -132,13 +133,13 @@ def travel_alone(size: int, place: str, count: int) -> FleetObjective:
 
 
 class ProcessorTime:
-    """PyVRP's stopping criterion: so many seconds of processor time."""
+    """A stopping criterion for PyVRP: a number of seconds of processor time."""
 
     def __init__(self, seconds: float) -> None:
         self.deadline = time.process_time() + seconds
 
     def __call__(self, best_cost: float) -> bool:
-        """Whether they are over."""
+        """Return whether the time is over."""
         return time.process_time() >= self.deadline
 
 
@@ -164,7 +165,7 @@ def routes_of_pyvrp(objective: FleetObjective, seconds: float, seed: int) -> Fle
 
 
 def beside_pyvrp(options: argparse.Namespace) -> None:
-    """Print one row per problem: travel of both after the same time."""
+    """Print one row per problem: the travel of both after the same time."""
     print(f"\nPyVRP {version('pyvrp')}\n\n| T | map | vehicles | limit | learnroute | PyVRP | learnroute / PyVRP |")
     print("|---|---|---|---|---|---|---|")
     for size, place, count in itertools.product(options.sizes or SIZES_PYVRP, options.maps, options.counts):
@@ -178,7 +179,7 @@ def beside_pyvrp(options: argparse.Namespace) -> None:
 
 
 def time_limits(options: argparse.Namespace) -> None:
-    """Print how long whole plans take beside their time limits."""
+    """Print the processor time of whole plans and their time limits."""
     print("\n| T | learner | fleet | serve | time limit | processor seconds |\n|---|---|---|---|---|---|")
     rows = [ROWS[number] for number in options.rows or range(len(ROWS))]
     for size, row, limit in itertools.product(options.sizes or SIZES_LIMITS, rows, options.limits):
@@ -192,8 +193,8 @@ def time_limits(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Print the table that is asked for."""
-    time.monotonic = time.process_time  # what deadlines go by
+    """Print the requested table."""
+    time.monotonic = time.process_time  # the clock of deadlines
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--pyvrp", action="store_true", help="travel alone, beside PyVRP")
     parser.add_argument("--limits", type=float, nargs="+", help="how long plans of T = 1000 with these limits take")

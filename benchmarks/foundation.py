@@ -1,6 +1,6 @@
-"""How fast the foundation is, beside its peers, in one run: `make benchmark`, or `python benchmarks/foundation.py`.
+"""Speed of Algorithm 1, matching and exact plans next to peers: `make benchmark`, or `python benchmarks/foundation.py`.
 
-Prints a table in Markdown; docs/appendix/benchmarks.md shows one. Peers: networkx (christofides, max_weight_matching).
+Prints a Markdown table, shown in docs/appendix/benchmarks.md. Peers: networkx (christofides, max_weight_matching).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UNDER, OVER = Learner(80, 100, 0.1), Learner(120, 100, 0.1)
 
 
 def seconds(job: Callable[[], object], times: int = 1) -> float:
-    """Return the least wall time of a job over some repetitions."""
+    """Return the lowest wall time of a job over some repetitions."""
     best = float("inf")
     for _ in range(times):
         started = time.perf_counter()

@@ -1,8 +1,8 @@
 """Attack the package with random cases until the time is over: `make fuzz`, or FUZZ_MINUTES=60 make fuzz.
 
 Each run draws new seeds. A failure prints the command that repeats it: `python benchmarks/fuzz.py ATTACK SEED`.
-Cases: plans with all rules, ends, depots, visits, fleets and magnitudes against all routes in fractions, mutated
-certificates, damaged files and mutated requests (tests/attacks.py).
+Cases (tests/attacks.py): plans with all rules, ends, depots, visits, fleets and magnitudes, compared with all routes in
+fractions; mutated certificates; damaged files; mutated requests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from attacks import ATTACKS
 
-PATIENCE = 120  # seconds of processor time that no case may take
+PATIENCE = 120  # maximum seconds of processor time per case
 
 
 def stop(*_: object) -> None:
@@ -31,7 +31,7 @@ def stop(*_: object) -> None:
 
 
 def run_case(attack: str, seed: int) -> bool:
-    """Run one case; where it fails, print why and how to repeat it."""
+    """Run one case and return whether it passed; if it fails, print why and how to repeat it."""
     signal.setitimer(signal.ITIMER_PROF, PATIENCE)
     try:
         ATTACKS[attack](seed)
@@ -58,7 +58,7 @@ def main() -> None:
     end, seconds = time.monotonic() + 60 * given.minutes, dict.fromkeys(attacks, 0.0)
     cases, failures = Counter[str](), Counter[str]()
     for _ in itertools.count():
-        attack = min(seconds, key=seconds.__getitem__)  # as long for each
+        attack = min(seconds, key=seconds.__getitem__)  # the same time for each attack
         began = time.monotonic()
         if began > end:
             break

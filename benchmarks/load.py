@@ -1,9 +1,9 @@
-"""Bounded load on a service of its own, on 127.0.0.1: plans per second, latency, start-up, memory, first picture.
+"""Bounded load on a separate service on 127.0.0.1: plans per second, latency, start-up, memory, first picture.
 
-Prints the table that docs/service.md shows. All counts are fixed; the whole run takes about two minutes.
-With `--faults`: 200 clients at once, slow and leaving ones, bodies that are too large or never end, a full queue,
-cancelled jobs, workers killed while they calculate. Fails where an answer is neither good nor a refusal, or a 503 or
-429 has no Retry-After, a worker is lost, or memory is not given back.
+Prints the table shown in docs/service.md. All counts are fixed; the whole run takes about two minutes.
+With `--faults`: 200 clients at once, slow and disconnecting clients, bodies that are too large or never end, a full
+queue, cancelled jobs, and workers killed while they calculate. Fails if an answer is neither a result nor a refusal, a
+503 or 429 has no Retry-After, a worker is lost, or memory is not released.
 """
 
 from __future__ import annotations
@@ -98,14 +98,14 @@ def start_up() -> list[float]:
 
 
 def body_of(size: int) -> bytes:
-    """Ask for a plan; where its proof would take seconds, for what is found in a tenth of one."""
+    """Return a plan request, with a time limit of 0.1 s if its proof would take seconds."""
     problem = random_problem("euclidean", size, Learner(120, 100, 0.1), 1)
     limit = {} if size <= 20 else {"time_limit": 0.1}
     return json.dumps({"problem": problem_to_dict(problem), **limit}).encode()
 
 
 async def load(port: int, body: bytes | None, requests: int, clients: int) -> dict[str, Any]:
-    """Send so many requests over so many connections that stay open."""
+    """Send `requests` requests over `clients` persistent connections."""
     left = requests
     latency: list[float] = []
     server: list[float] = []
@@ -145,10 +145,10 @@ FAULTS = ("--workers", "2", "--queue", "50", "--max-body", "1000000", "--receive
 
 
 def attack() -> None:
-    """Run all faults several times; print what was answered, and memory before and after."""
+    """Run all faults several times; print the answers, and the memory before and after."""
     process, port = start(*FAULTS)
     try:
-        asyncio.run(fault_round(port, process.pid))  # what is imported and allocated once
+        asyncio.run(fault_round(port, process.pid))  # warm-up: one-time imports and allocations
         before, found = memory(process.pid), []
         for _ in range(3):
             found += asyncio.run(fault_round(port, process.pid))
@@ -171,7 +171,7 @@ def attack() -> None:
 
 
 async def ask(port: int, method: str, path: str, body: bytes = b"", pause: float = 0.0) -> tuple[str, str, str]:
-    """Send one request, in pieces if there is a pause, until it is answered; return status, body and Location."""
+    """Send one request, in pieces if there is a pause; return status, body and Location of the answer."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -237,7 +237,7 @@ async def fault_round(port: int, service: int) -> list[tuple[str, str]]:
 
 
 async def leave(port: int, body: bytes) -> None:
-    """Leave in the middle of a body."""
+    """Disconnect in the middle of a body."""
     _, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"POST /api/plan HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
     writer.write(b"Content-Length: 100000\r\n\r\n" + body[:500])
@@ -251,7 +251,7 @@ def children(process: int) -> set[int]:
 
 
 def workers_of(process: int) -> list[int]:
-    """The processes of the service that calculate."""
+    """Return the worker processes of the service."""
     lines = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children(process)}
     return [child for child, line in lines.items() if b"spawn_main" in line]
 
@@ -262,7 +262,7 @@ def two(values: list[float]) -> str:
 
 
 def memory(process: int) -> float:
-    """Resident memory of a process and its children, in MB."""
+    """Return the resident memory of a process and its children in MB."""
     pages = 0
     for each in {process, *children(process)}:
         pages += int(Path(f"/proc/{each}/statm").read_text().split()[1])

@@ -1,8 +1,8 @@
-"""What moments of regularised learners cost, and how exact they are: `python benchmarks/moments.py`.
+"""Time and accuracy of the moments of regularised learners: `python benchmarks/moments.py`.
 
-Prints a table in Markdown; docs/appendix/benchmarks.md shows it. Errors are of E tr C², and of E tr C⁻¹ and E tr C⁻²
-where they exist, which are rational in m and n;
-the last two are hardest, since they depend on the edge of the spectrum.
+Prints a Markdown table, shown in docs/appendix/benchmarks.md. Errors are those of E tr C², and of E tr C⁻¹ and E tr C⁻²
+if they exist, which are rational in m and n. The last two are the hardest, because they depend on the edge of the
+spectrum.
 """
 
 from __future__ import annotations

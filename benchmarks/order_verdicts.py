@@ -1,9 +1,9 @@
-"""How often `rehearse` says that the order matters: regions that are alike, a little and very different.
+"""How often `rehearse` reports that the order matters: for equal, slightly different and very different regions.
 
 python benchmarks/order_verdicts.py
 
-Eight regions, five features, linear models; noise is normal or Student's t with 3 degrees of freedom. Where regions are
-alike, no order is better than another on new samples, and each "the order matters" is wrong.
+Eight regions, five features, linear models; noise is normal or Student's t with 3 degrees of freedom. If regions are
+equal, no order is better than another on new samples, and each "the order matters" is wrong.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REGIONS, FEATURES, TESTED, DATA_SETS, DRAWS = 8, 5, 10, 16, 16
 
 
 def samples(seed: int, heavy: bool, trained: int, apart: float) -> dict[str, RegionData]:
-    """Return regions whose models differ from a common one by so many standard normal numbers."""
+    """Return regions whose models differ from a common one by `apart` times standard normal numbers."""
     rng = np.random.default_rng(seed)
     common, found = rng.standard_normal(FEATURES), {}
     for k in range(REGIONS):

@@ -1,8 +1,9 @@
-"""Search where more scores count than the last: 10 s beside ten times as long, and beside fast-tsp's routes, polished.
+"""Search in the over regime: 10 s against ten times as long, and against fast-tsp's routes after local search.
 
-`python benchmarks/over.py`. Excess is of what routes change: the value less the least score everywhere. fast-tsp gets
-travel alone, for 10 s; its tour is cut at its longest way, taken in its better direction and improved by our local
-search until no move helps. One thread each; `--sizes`, `--features` and `--maps` choose what is run.
+`python benchmarks/over.py`. The excess is relative to the value minus the lowest score at all positions, the part that
+depends on the route. fast-tsp gets travel alone, for 10 s; its tour is cut at its longest edge, taken in its better
+direction and improved by our local search until no move helps. One thread each; `--sizes`, `--features` and `--maps`
+select rows.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SAMPLES = 100
 
 
 def problem(size: int, features: int, clustered: bool, matrix: bool) -> Objective:
-    """Return regions in a square, uniform or in clusters, with scores as large as a few ways."""
+    """Return regions in a square, uniform or in clusters, with scores as large as a few legs."""
     rng = np.random.default_rng(size + features)
     places = rng.uniform(0, 1, (size, 2))
     if clustered:

@@ -1,9 +1,9 @@
-"""What the pair term of a regularised learner costs, and what it is worth.
+"""Computing time and benefit of the pair term of a regularised learner.
 
     python benchmarks/pairs.py
 
-Prints two tables: the time of a plan with the pair term beside the same problem without it (the paper's learner), and
-by how much routes planned with the pair term are better than routes planned without it, at fixed and at tuned λ.
+Prints two tables: the time of a plan with the pair term and without it (the paper's learner), and by how much routes
+planned with the pair term are better than routes planned without it, at fixed and tuned λ.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def drawn(size: int, seed: int) -> Problem:
 
 
 def timed(problem: Problem, limit: float) -> tuple[Plan, float]:
-    """Return a plan and the seconds it took."""
+    """Return a plan and its computing time in seconds."""
     started = time.perf_counter()
     return plan(problem, time_limit=limit), time.perf_counter() - started
 
@@ -59,7 +59,7 @@ def worth(size: int, seeds: int) -> list[str]:
 
 
 def tuned(problem: Problem) -> Problem:
-    """Return the problem with the λ that suits its shortest route best."""
+    """Return the problem with the best λ for its shortest route."""
     shortest: Sequence[int] = plan(problem, "travel").order
     return problem.with_regularization(
         tune_for(problem.with_regularization(1.0), shortest, "auto", Budget()).regularization

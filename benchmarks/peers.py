@@ -1,19 +1,20 @@
-"""Search beside its peers on the same problems with the same time: `python benchmarks/peers.py`.
+"""The search compared with its peers on the same problems in the same time: `python benchmarks/peers.py`.
 
-In the under regime the problem is a travelling salesman's with an end that costs something, and each peer gets the form
-that served it best in trials. Most get T + 2 vertices: `out`, joined to each region at its score, and `home`, joined to
-each for nothing, with an edge between the two that is in every shortest tour. Only differences of scores matter, so the
-least score is taken from all, and none is handed over that is more than two of the longest ways above it: no shortest
-route ends there. Whole numbers are then as fine as each peer permits. Peers that take fractions and costs by direction
-get T + 1 vertices: `out` is left for nothing and reached at the score of the last region.
+In the under regime, the problem is a travelling salesman problem with a cost of the last region, and each peer gets the
+formulation that worked best for it in trials. Most get T + 2 vertices: `out`, joined to each region at the cost of its
+score, and `home`, joined to each region at cost 0, with an edge between the two that is in every shortest tour. Only
+differences of scores matter, so the lowest score is subtracted from all of them, and scores are capped at two of the
+longest edges above it, because no shortest route ends there. Integer costs then have the finest resolution that each
+peer permits. Peers that accept fractions and asymmetric costs get T + 1 vertices: leaving `out` is free, and reaching
+it costs the score of the last region.
 
-In the over regime no peer can express position weights. It gets two problems, each with the whole time: travel alone (a
-shortest path), and travel with the weight of the last position (`end-aware`).
+In the over regime, no peer can express position weights. Each gets two problems, each with the whole time: travel alone
+(a shortest path), and travel with the weight of the last position (`end-aware`).
 
-With `--tsplib FOLDER`: closed tours through instances of EUC_2D whose optimum is known, beside fast-tsp alone.
+With `--tsplib FOLDER`: closed tours through EUC_2D instances with known optimum, compared with fast-tsp only.
 
-Every value is the objective's own in float64, in the better direction of the peer's route. Each peer runs in one thread
-of a process of its own, with its matrix made before the clock starts; one that hangs is stopped. Install them:
+Every value is computed by our objective in float64, in the better direction of the peer's route. Each peer runs in one
+thread of a separate process, with its matrix made before the clock starts; a peer that hangs is stopped. To install:
 pip install fast-tsp elkai ortools pyvrp networkx; and pip install --no-deps python-tsp, which pins an old networkx.
 """
 
@@ -46,13 +47,13 @@ from learnroute.study.families import random_problem
 SCRIPT = Path(__file__).resolve()
 LIMITS = {200: 10.0, 1000: 30.0}
 USUAL_LIMIT = 30.0
-PATIENCE = 10.0  # times the limit, and a minute: then a process is stopped
-LONGEST_ROUND = 0.2  # of the time, for peers that are called round by round
+PATIENCE = 10.0  # multiple of the limit, plus a minute, after which a process is stopped
+LONGEST_ROUND = 0.2  # share of the time, for peers that are called round by round
 TRAVEL_ONLY, END_AWARE = "travel only", "end-aware"
 
 
 class Row(NamedTuple):
-    """What one solver found, or why it did not."""
+    """The result of one solver, or why it has none."""
 
     name: str
     form: str
@@ -63,13 +64,13 @@ class Row(NamedTuple):
 
 
 def differences(objective: Objective) -> FloatArray:
-    """Return what it costs to end at each region, less the least."""
+    """Return the cost of ending at each region, minus the lowest one."""
     ends: FloatArray = objective.weights[-1] * (objective.scores - objective.scores.min())
     return ends
 
 
 def by_direction(travel: FloatArray, ends: FloatArray) -> FloatArray:
-    """Return costs on T + 1 vertices: from `out` (T) everywhere for nothing, back at what ending costs."""
+    """Return costs on T + 1 vertices: 0 from `out` (T) to every region, and the cost of ending back to `out`."""
     size = len(travel)
     costs = np.zeros((size + 1, size + 1))
     costs[:size, :size] = travel
@@ -78,11 +79,11 @@ def by_direction(travel: FloatArray, ends: FloatArray) -> FloatArray:
 
 
 def both_ways(travel: FloatArray, ends: FloatArray) -> FloatArray:
-    """Return costs that are the same in both directions: T + 1 vertices if ends are free, else T + 2 with `home`.
+    """Return symmetric costs: on T + 1 vertices if ends are free, otherwise on T + 2 with `home`.
 
-    The edge between `out` and `home` is in every shortest tour: without it, four edges and not two would cost extra,
-    while leaving `home` out lengthens a tour by one way at most. Any region can be moved to the end for two of the
-    longest ways, so no end needs to cost more.
+    The edge between `out` and `home` is in every shortest tour: without it, four edges instead of two would cost extra,
+    while bypassing `home` lengthens a tour by one edge at most. Any region can be moved to the end for two of the
+    longest edges, so no end needs to cost more.
     """
     size = len(travel)
     if not ends.any():
@@ -98,7 +99,7 @@ def both_ways(travel: FloatArray, ends: FloatArray) -> FloatArray:
 
 
 def whole(costs: FloatArray, largest: int) -> IntArray:
-    """Return costs as whole numbers up to `largest`."""
+    """Return costs as integers up to `largest`."""
     numbers: IntArray = np.rint(costs * (largest / costs.max())).astype(np.int64)
     return numbers
 
@@ -120,7 +121,7 @@ def fast_tsp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int
 
 
 def fast_tsp_closed(travel: FloatArray) -> Callable[[float], list[int]]:
-    """Closed tours through whole distances, as they are."""
+    """Return a solver of closed tours by fast-tsp for integer distances, without scaling."""
     import fast_tsp
 
     costs = travel.astype(np.int64)
@@ -128,7 +129,7 @@ def fast_tsp_closed(travel: FloatArray) -> Callable[[float], list[int]]:
 
 
 def elkai(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
-    """LKH by way of elkai's own call, which takes LKH's time limit; fixed edges make it crash."""
+    """Return LKH by elkai's internal call, which accepts LKH's time limit; fixed edges make it crash."""
     from elkai import _elkai
 
     costs = whole(both_ways(travel, ends), 10**7)
@@ -167,7 +168,7 @@ def ortools(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]
 
 
 def pyvrp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
-    """One vehicle that starts in region 0; PyVRP's moves find no better end if it starts in `out`."""
+    """Return PyVRP with one vehicle that starts in region 0; from `out`, its moves find no better end."""
     import pyvrp
 
     costs: Any = whole(both_ways(travel, ends), 10**9)
@@ -188,7 +189,7 @@ def pyvrp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
 
 
 def networkx_christofides(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
-    """Christofides' tour, which cannot be stopped; for travel alone, through the regions only, where it is a metric."""
+    """Return Christofides' tour, which cannot be stopped; for travel alone, only through the regions."""
     import networkx
 
     graph = networkx.from_numpy_array(_positive(both_ways(travel, ends) if ends.any() else travel))
@@ -196,7 +197,7 @@ def networkx_christofides(travel: FloatArray, ends: FloatArray) -> Callable[[flo
 
 
 def networkx_annealing(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
-    """A greedy tour, then rounds of annealing until the time is up."""
+    """Return a solver that runs rounds of annealing from a greedy tour until the time is up."""
     import networkx
 
     costs = _positive(by_direction(travel, ends))
@@ -216,7 +217,7 @@ def networkx_annealing(travel: FloatArray, ends: FloatArray) -> Callable[[float]
 
 
 def python_tsp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
-    """Its Lin-Kernighan moves with perturbations (record to record), round after round until the time is up."""
+    """Return python-tsp's Lin-Kernighan moves with perturbations (record to record), repeated until the time is up."""
     from python_tsp.heuristics import solve_tsp_record_to_record
 
     costs = by_direction(travel, ends)
@@ -228,7 +229,7 @@ def python_tsp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[i
 
 
 def repeated(better: Callable[[list[int], int], list[int]], tour: list[int], seconds: float) -> list[int]:
-    """Improve a tour round by round. One that takes too long is broken off: python-tsp's moves may go in circles."""
+    """Improve a tour round by round. Rounds that take too long are stopped, because python-tsp's moves may cycle."""
 
     def ring(_signal: int, _frame: object) -> None:
         raise TimeoutError
@@ -245,12 +246,12 @@ def repeated(better: Callable[[list[int], int], list[int]], tour: list[int], sec
 
 
 def _positive(costs: FloatArray) -> FloatArray:
-    """Return costs for networkx, where an edge of weight 0 would be none."""
+    """Return positive costs for networkx, which drops edges of weight 0."""
     raised: FloatArray = costs + 1e-9 * costs.max()
     return raised
 
 
-# What peers are called, the package that has the version, and what solves
+# Names of peers, the package that has the version, and the solver
 PEERS: dict[str, tuple[str, Callable[[FloatArray, FloatArray], Callable[[float], list[int]]]]] = {
     "fast-tsp": ("fast-tsp", fast_tsp),
     "elkai": ("elkai", elkai),
@@ -263,7 +264,7 @@ PEERS: dict[str, tuple[str, Callable[[FloatArray, FloatArray], Callable[[float],
 
 
 def child(solver: str, form: str, file: str, seconds: float) -> None:
-    """Solve a stored problem and print the route, the time, and what the solver is called."""
+    """Solve a stored problem and print the route, the time and the solver's name."""
     data = np.load(file)
     closed = "closed" in data
     objective = Weighted(TravelMatrix(data["travel"]), data["scores"], data["weights"], ends=Ends(closed=closed))
@@ -283,14 +284,14 @@ def child(solver: str, form: str, file: str, seconds: float) -> None:
 
 
 def route_of(tour: list[int], travel: FloatArray) -> list[int]:
-    """Cut a tour at `out`; `home` stands for nothing. One without `out` is cut where its longest way is."""
+    """Return the route of a tour, cut at `out` and without `home`. A tour without `out` is cut at its longest edge."""
     size = len(travel)
     at = tour.index(size) if size in tour else int(np.argmax(travel[np.roll(tour, 1), tour]))
     return [vertex for vertex in tour[at:] + tour[:at] if vertex < size]
 
 
 def apart(solver: str, form: str, objective: Objective, file: Path, seconds: float) -> Row:
-    """Run a solver in a process of its own, and score its route."""
+    """Run a solver in a separate process, and evaluate its route."""
     command = [sys.executable, str(SCRIPT), "--child", solver, form, str(file), str(seconds)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE * seconds + 60)
@@ -320,7 +321,7 @@ def compare(objective: Objective, peers: list[str], seconds: float) -> list[Row]
 
 
 def table(rows: list[Row], label: str, floor: float) -> str:
-    """Return rows of Markdown; `floor` is the part of the value that no route avoids."""
+    """Return rows of Markdown; `floor` is the part of the value that is the same for all routes."""
     least = min(row.value for row in rows)
     lines = []
     for row in rows:
@@ -339,7 +340,7 @@ OPTIMA = {"d493": 35002, "p654": 34643, "u724": 41910, "pr1002": 259045, "vm1084
 
 
 def tsplib_travel(file: Path) -> FloatArray:
-    """Return the distances of an instance of EUC_2D: rounded to whole numbers."""
+    """Return the distances of an EUC_2D instance, rounded to integers."""
     lines = file.read_text().split("NODE_COORD_SECTION")[1].split("EOF")[0].split("\n")
     places = np.array([[float(number) for number in line.split()[1:]] for line in lines if line.strip()])
     apart = places[:, None] - places[None, :]
@@ -348,7 +349,7 @@ def tsplib_travel(file: Path) -> FloatArray:
 
 
 def closed_tours(folder: Path, limits: list[float]) -> None:
-    """Compare closed tours with equal scores, where the optimum is known: its excess is what routes change."""
+    """Compare closed tours with equal scores and known optimum, by their excess over it."""
     print(
         "| instance | " + " | ".join(f"{name}, {limit:g} s" for limit in limits for name in ("ours", "fast-tsp")) + " |"
     )
@@ -374,7 +375,7 @@ def closed_tours(folder: Path, limits: list[float]) -> None:
 
 
 def many_places(size: int, seconds: float) -> None:
-    """Compare closed tours through uniform places with equal scores; fast-tsp gets a matrix, made beforehand."""
+    """Compare closed tours through uniform places with equal scores; fast-tsp gets a precomputed matrix."""
     from learnroute.solvers.contract import Budget
     from learnroute.solvers.local_search.iterated import iterated_local_search
 

@@ -1,7 +1,7 @@
-"""How far proofs reach, beside CP-SAT and HiGHS, in one run: `python benchmarks/proofs.py --help`.
+"""Sizes that can be proved optimal, compared with CP-SAT and HiGHS: `python benchmarks/proofs.py --help`.
 
-Prints tables in Markdown; docs/appendix/benchmarks.md shows them. The peers get the best formulations we know and the
-same time; they need `pip install ortools highspy`, and run in processes of their own (the two cannot share one).
+Prints Markdown tables, shown in docs/appendix/benchmarks.md. The peers get the best formulations we know and the same
+time. They need `pip install ortools highspy`, and run in separate processes (the two cannot share one).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def ours(problem: Problem, limit: float, method: str = "exact") -> dict[str, Any
 
 
 def cp_sat(problem: Problem, limit: float) -> dict[str, Any]:
-    """One circuit through an extra node; where all positions count, positions by an element of each region's weight."""
+    """Solve as a circuit through an extra node; if all positions count, with an element constraint on weights."""
     cp_model = importlib.import_module("ortools.sat.python.cp_model")
 
     objective, size, scale = objective_of(problem), problem.size, 10_000
@@ -150,7 +150,7 @@ def _subtours(objective: Any, deadline: float) -> dict[str, Any]:
 
 
 def _violated(x: Any, pairs: list[tuple[int, int]], size: int, at: int, enter: int) -> list[Any]:
-    """Return sets of regions that are left too rarely: components, else minimum cuts."""
+    """Return violated subtour sets of regions: components, or minimum cuts if the graph is connected."""
     import networkx
 
     graph = networkx.Graph()
@@ -158,7 +158,7 @@ def _violated(x: Any, pairs: list[tuple[int, int]], size: int, at: int, enter: i
     for k, (i, j) in enumerate(pairs):
         if x[k] > 1e-7:
             graph.add_edge(i, j, weight=float(x[k]))
-    for i in range(size):  # out and home are joined by the forced edge: one vertex
+    for i in range(size):  # out and home are one vertex, joined by the forced edge
         if x[at + i] + x[enter + i] > 1e-7:
             graph.add_edge(i, size, weight=float(x[at + i] + x[enter + i]))
     parts = [set(c) for c in networkx.connected_components(graph)]
@@ -219,7 +219,7 @@ PEERS = {"cp-sat": cp_sat, "highs": highs}
 
 
 def beside(peer: str, family: str, size: int, features: int, seed: int, limit: float) -> dict[str, Any]:
-    """Run a peer in a process of its own."""
+    """Run a peer in a separate process."""
     order = json.dumps([peer, family, size, features, seed, limit])
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Processor time of pricing an order by rehearsal: 14 regions, 12 features, 32 draws.
+"""Processor time of evaluating an order by rehearsal: 14 regions, 12 features, 32 draws.
 
 python benchmarks/rehearsal.py
 """
@@ -17,7 +17,7 @@ REGIONS, FEATURES, DRAWS, ORDERS = 14, 12, 32, 5000
 
 
 def main() -> None:
-    """Make the maps, price random orders, and print what each takes."""
+    """Compute the maps, evaluate random orders, and print the time of each."""
     rng = np.random.default_rng(0)
     regions = []
     for _ in range(REGIONS):

@@ -1,14 +1,14 @@
 """How time, memory and quality grow with the number of regions: `python benchmarks/scale.py`.
 
-Uniform points in a unit square, scores from 5-dimensional vectors, both regimes; each size in a process of its own.
+Uniform points in a unit square, scores from 5-dimensional vectors, both regimes; each size in a separate process.
 The last column is the route's travel over 0.7124·sqrt(T·A), which the shortest tour of many random points approaches.
 
 --growth     time against T for Algorithm 1 and the search, family `places`; also a picture, docs/images/growth.png
---few        the search in 2 s beside proved optima, over regime, up to 50 regions
---algorithm1 Algorithm 1 beside networkx's Christofides tour and OR-Tools' Christofides start, on the same travel
---shared     the search where many regions share a place, beside the search through the places alone
+--few        the search in 2 s against proved optima, over regime, up to 50 regions
+--algorithm1 Algorithm 1 against networkx's Christofides tour and OR-Tools' Christofides start, on the same travel
+--shared     the search if many regions share a place, against the search through the places alone
 
-Prints tables in Markdown; docs/appendix/benchmarks.md shows them.
+Prints Markdown tables, shown in docs/appendix/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LEARNERS = {"under": Learner(80, 100, 0.1), "over": Learner(120, 100, 0.1)}
 CONSTANT = 0.7124
 MOST_FOR_ALGORITHM1 = 10_000
 GROWTH_SIZES = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
-GROWTH_COLUMNS = {  # method, regime: name, colour, marker, dash
+GROWTH_COLUMNS = {  # (method, regime): name, colour, marker, dash
     ("algorithm1", "under"): ("Algorithm 1", BLUE, "o", "-"),
     ("search", "under"): ("search, under", GREEN, "D", "-"),
     ("search", "over"): ("search, over", VERMILLION, "s", "--"),
@@ -52,16 +52,16 @@ PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "growth.p
 FEW_SIZES, FEW_FEATURES = (20, 30, 50), (102, 120, 200, 1000)
 FEW_FAMILIES = ("uniform", "closure", "euclidean", "vectors")
 SHARED, SHARED_LIMIT = ((50, 100), (500, 12), (1000, 3)), 5.0  # places and regions on each; seconds
-SEARCH_LIMIT, PROOF_LIMIT, BAR = 2.0, 60.0, 0.005  # seconds, seconds, of the optimum
+SEARCH_LIMIT, PROOF_LIMIT, BAR = 2.0, 60.0, 0.005  # seconds, seconds, share of the optimum
 
 
 def problem_of(size: int, regime: str, family: str, seed: int = 1) -> Problem:
-    """Return a problem of a named family; `unit` are places in a unit square."""
+    """Return a problem of a named family; `unit` means places in a unit square."""
     if family != "unit":
         return random_problem(family, size, LEARNERS[regime], seed)
     rng = np.random.default_rng(seed)
     places, vectors = rng.uniform(0, 1, (size, 2)), rng.normal(0, 1, (size, 5))
-    # scores of a few legs, whatever T is: else the last region alone would decide
+    # scores as large as a few legs for every T; otherwise the last region alone would decide
     vectors *= math.sqrt(0.05 / size)
     return Problem(learner=LEARNERS[regime], coordinates=places, vectors=vectors / math.sqrt(size))
 
@@ -169,7 +169,7 @@ def growth_figure(
 
 
 def few(sizes: Sequence[int], features: Sequence[int]) -> None:
-    """Print how far the search is above proved optima, the worst of a row's families."""
+    """Print the excess of the search over proved optima, for the worst family of each row."""
     print(f"Search with a limit of {SEARCH_LIMIT:g} s, beside method exact with {PROOF_LIMIT:g} s; n = 100.\n")
     print("| T | m | proved | worst gap | in family | within 0.5 % | longest search |\n|---|---|---|---|---|---|---|")
     for size in sizes:
@@ -191,7 +191,7 @@ def few(sizes: Sequence[int], features: Sequence[int]) -> None:
 
 
 def shared(limit: float = SHARED_LIMIT) -> None:
-    """Print the travel of a search among regions that share places, over that of a search among the places."""
+    """Print the travel of a search among regions that share places, divided by that of a search among the places."""
     print(f"Limit {limit:g} s for the regions; scores of a few legs, as above.\n")
     print("| places | regions on each | regime | travel / that of the places alone | seconds |\n|---|---|---|---|---|")
     for places, copies in SHARED:
@@ -211,7 +211,7 @@ def shared(limit: float = SHARED_LIMIT) -> None:
 
 
 def beside_christofides(networkx_size: int, ortools_size: int) -> None:
-    """Print Algorithm 1's time beside other Christofides tours on the same travel, without scores."""
+    """Print the times of Algorithm 1 and of other Christofides tours on the same travel, without scores."""
     print("Seconds, least of five (networkx: one). Peers get the plain travel costs as a matrix, their graph or model")
     print("made before the clock starts; Algorithm 1 gets the same matrix, with scores.\n")
     print("| T | Algorithm 1 | peer | peer's time | peer / Algorithm 1 |\n|---|---|---|---|---|")
@@ -248,7 +248,7 @@ def christofides_of_networkx(travel: FloatArray) -> Callable[[], object]:
 
 
 def christofides_of_ortools(travel: FloatArray) -> Callable[[], object]:
-    """OR-Tools' first solution by Christofides' rule, and no local search behind it."""
+    """Return OR-Tools' first solution by Christofides' rule, without local search."""
     from ortools.constraint_solver import pywrapcp, routing_enums_pb2
 
     manager = pywrapcp.RoutingIndexManager(len(travel), 1, 0)

@@ -1,6 +1,6 @@
-"""What the sampler in low dimension costs, beside direct sampling and as m grows: `python benchmarks/simulation.py`.
+"""Time of the low-dimensional sampler, compared with direct sampling and as m grows: `python benchmarks/simulation.py`.
 
-Prints tables in Markdown; docs/appendix/simulation.md shows them. Both samplers run in one process, in turn.
+Prints Markdown tables, shown in docs/appendix/simulation.md. Both samplers run in one process, in turn.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REGIONS = 10
 
 
 def seconds_a_run(sampler: Sampler, learner: Learner, runs: int, times: int) -> float:
-    """Return the least wall time of some repetitions, per run."""
+    """Return the lowest wall time per run over some repetitions."""
     models = np.random.default_rng(0).standard_normal((REGIONS, REGIONS))
     best = float("inf")
     for seed in range(times):
@@ -47,7 +47,7 @@ def main() -> None:
     print("\n| low-dimensional, T = 10, n = 5m/6, 1000 runs at once | per run | to m = 120 |\n|---|---|---|")
     sizes = (120, 1200, 12_000, 120_000, 1_000_000)
     taken = dict.fromkeys(sizes, float("inf"))
-    for _ in range(10):  # in turns, so that other work on the machine strikes all alike
+    for _ in range(10):  # in turns, so that other work on the machine affects all equally
         for m in sizes:
             taken[m] = min(taken[m], seconds_a_run(low_dimensional, Learner(m, m * 5 // 6, 0.5), 1000, 3))
     for m, time_taken in taken.items():
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def regularised() -> None:
-    """Print the same for regularised learners, over λ and numbers of steps."""
+    """Print the same for regularised learners, for several λ and numbers of steps."""
     rate = largest_rate(1200, 1000) / 2
     learners: dict[str, Learner] = {
         f"proximal, λ = {x:g}": Proximal(1200, 1000, 0.5, regularization=x) for x in (0.01, 0.1, 1.0, 10.0)

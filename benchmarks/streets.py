@@ -1,4 +1,4 @@
-"""Travel on a road graph: seconds to read a GraphML file and to find all ways between its regions, beside networkx.
+"""Travel on a road graph: time to read a GraphML file and find all shortest paths between regions, next to networkx.
 
 python benchmarks/streets.py
 """
@@ -18,7 +18,7 @@ SIDE, REGIONS, CHECKED = 142, 200, 5
 
 
 def city(side: int, regions: int, seed: int = 0) -> nx.MultiDiGraph:
-    """Return crossings in a bent grid; one street in five is one-way, to either side."""
+    """Return crossings in a distorted grid; one street in five is one-way, in either direction."""
     rng = np.random.default_rng(seed)
     graph = nx.MultiDiGraph(crs="epsg:4326")
     x, y = np.meshgrid(8 + 0.0012 * np.arange(side), 47 + 0.0009 * np.arange(side))

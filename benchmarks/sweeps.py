@@ -1,4 +1,4 @@
-"""How fast sweeps are: `python benchmarks/sweeps.py`. Prints a table for docs/appendix/benchmarks.md.
+"""Speed of sweeps: `python benchmarks/sweeps.py`. Prints a table for docs/appendix/benchmarks.md.
 
 10 000 problems of 8 regions with Algorithm 1, the baseline and the exact optimum; the same work as two serial halves,
 one after the other and side by side; and the memory of sweeps of different lengths.
@@ -37,7 +37,7 @@ print(json.dumps({"sweep": done.seconds, "memory": used[0].ru_maxrss / 1024,
 
 
 class Run:
-    """A sweep in a process of its own."""
+    """A sweep in a separate process."""
 
     def __init__(self, folder: Path, name: str, cells: int, workers: int, seed: int = 0) -> None:
         data = {"families": "uniform", "regions": 8, "features": [80, 120], "replicates": cells // 2, "seed": seed}
@@ -49,7 +49,7 @@ class Run:
         )
 
     def wait(self) -> dict[str, Any]:
-        """Return its figures once it has ended."""
+        """Wait until the sweep has ended, and return its figures."""
         out, _ = self.process.communicate()
         assert self.process.returncode == 0
         return {**json.loads(out), "all": time.perf_counter() - self.started}

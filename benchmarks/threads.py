@@ -1,7 +1,7 @@
-"""What threads bring: the same number of perturbations in one thread and in several. `python benchmarks/threads.py`.
+"""Speed-up by threads: the same number of perturbations in one thread and in several. `python benchmarks/threads.py`.
 
-Uniform and clustered regions, with the last score alone and with many; wall time, and the value above the best of the
-row, of what routes change.
+Uniform and clustered regions, with the last score alone and with many. Prints the wall time and the excess over the
+best value of the row, as a share of the value minus the lowest score at all positions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS
 from over import problem
 
-PERTURBATIONS = 20  # a region
+PERTURBATIONS = 20  # per region
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     print("| T | map | m | " + " | ".join(f"{k} threads" for k in many) + " | speed-up |")
     print("|---" * (len(many) + 4) + "|")
     for size in (1000, 3000):
-        for features in (101, 1000):  # r is 0.01: hardly more than the last score; or 0.9
+        for features in (101, 1000):  # r = 0.01, where little more than the last score counts, and r = 0.9
             for kind in ("uniform", "clustered"):
                 objective = problem(size, features, kind == "clustered", True)
                 floor = float(objective.weights.sum() * objective.scores.min())

@@ -1,12 +1,12 @@
-"""How far calls with a time limit run past it. `python benchmarks/time_limits.py [--sizes 10 100] [--calls plan]`.
+"""How much calls with a time limit exceed it. `python benchmarks/time_limits.py [--sizes 10 100] [--calls plan]`.
 
-Each call is made in a fresh process, so that what it imports and computes for the first time counts. The problem is
-read before. A cell has the seconds of wall time beyond the limit, and in brackets the processor time that was used
-after the limit, which does not depend on what else the machine does; calls that end before the limit have a dash.
-With `--commands`, whole commands are timed, from the start of the program, on a problem in an .npz file; the processor
-time in brackets is that of the whole command.
-With `--processor`, limits are of processor time (with one thread of BLAS), and so is what a cell has: whatever else the
-machine does, a call is late by as much.
+Each call is made in a fresh process, so that imports and one-time computations count. The problem is read before. A
+cell shows the seconds of wall time beyond the limit and, in brackets, the processor time used after the limit, which
+does not depend on other work on the machine. Calls that end before the limit have a dash.
+With `--commands`, whole commands are timed, from the start of the program, on a problem in an .npz file; the time in
+brackets is the processor time of the whole command.
+With `--processor`, limits and cells are in processor time (with one thread of BLAS), so that other work on the machine
+does not change how late a call is.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ COMMANDS = {
 BY_PROCESSOR = "import time; time.monotonic = time.process_time; import learnroute.__main__ as program; program.main()"
 ONE_THREAD = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
 started = 0.0
-at_limit: list[float] = []  # the processor time when the limit is over
+at_limit: list[float] = []  # the processor time at the limit
 
 
 def clock(limit: float) -> None:
@@ -145,7 +145,7 @@ def timed_call(name: str, file: str, limit: float, processor_clock: bool) -> Non
 
 
 def call_in_process(name: str, file: Path, limit: float, by_processor: bool) -> tuple[float, float, bool]:
-    """Return by how much a call is late, and whether it was refused; it has a process of its own."""
+    """Return by how much a call in a separate process is late, and whether it was refused."""
     asked = [sys.executable, __file__, "--call", name, str(file), str(limit), *["--processor"][: int(by_processor)]]
     done = subprocess.run(asked, capture_output=True, text=True, check=True, env=ONE_THREAD if by_processor else None)
     over, processor = map(float, done.stdout.split())

@@ -1,4 +1,4 @@
-"""How long the whole Pareto front of travel and error takes.
+"""Time to compute the whole Pareto front of travel and error.
 
 python benchmarks/tradeoff.py
 """

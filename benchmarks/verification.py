@@ -1,4 +1,4 @@
-"""How long `verify` takes, and whether it confirms every plan that `plan` writes: all kinds, ends, extremes.
+"""Time of `verify`, and whether it confirms every plan that `plan` writes: all kinds, ends and extremes.
 
 Run it as `python benchmarks/verification.py --sizes 20 30 50 100 200 --limit 60`.
 """

@@ -1,4 +1,4 @@
-"""How far routes with optional visits are from their lower bounds: one row per number of regions and map.
+"""Gaps between routes with optional visits and their lower bounds: one row per number of regions and map.
 
     python benchmarks/visit_bounds.py
 
@@ -22,7 +22,7 @@ FEATURES = (80, 120)  # with n = 100
 
 
 def drawn(size: int, features: int, clustered: bool, budget: float | None) -> Problem:
-    """Draw regions with vectors; a quarter of them is required."""
+    """Return random regions with vectors; a quarter of them is required."""
     rng = np.random.default_rng(0)
     if clustered:
         centres = rng.random((max(3, size // 8), 2)) * 10
@@ -38,7 +38,7 @@ def drawn(size: int, features: int, clustered: bool, budget: float | None) -> Pr
 
 
 def gap_of(problem: Problem, seconds: float) -> tuple[float, float]:
-    """Return the gap of the route that search finds, and the processor seconds of the bound."""
+    """Return the gap of the route found by search, and the processor seconds of the bound."""
     objective = visit_objective_of(problem)
     value = objective(plan(problem, "search", time_limit=seconds).order)
     began = time.process_time()

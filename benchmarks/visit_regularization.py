@@ -1,4 +1,4 @@
-"""λ chosen together with visits, beside all sequences of visits on a fine grid over λ.
+"""λ chosen together with visits, compared with all sequences of visits on a fine grid of λ.
 
     python benchmarks/visit_regularization.py
 
@@ -26,7 +26,7 @@ SWEEPS = 30
 
 
 def drawn(size: int, seed: int) -> Problem:
-    """Return a random problem whose λ is undecided, with rules about its visits that allow a route."""
+    """Return a random problem whose λ is to be chosen, with feasible rules for its visits."""
     rng = np.random.default_rng([size, seed])
     while True:
         vectors = rng.standard_normal((size, 3)) * rng.choice([0.3, 1.0, 3.0])
@@ -70,7 +70,7 @@ def travel_of(problem: Problem, visits: Sequence[int]) -> float:
 
 
 def sequences(problem: Problem) -> list[tuple[int, ...]]:
-    """Return all sequences of visits that are allowed."""
+    """Return all feasible sequences of visits."""
     rules, constraints = problem.rules, problem.constraints
     assert rules is not None
     must, found = set(np.flatnonzero(rules.required).tolist()), []
@@ -103,7 +103,7 @@ class Law:
         return tuple(np.broadcast_to(part, table.shape)[:, None] for part in (found[0], found[2], found[4]))
 
     def losses(self, visits: Sequence[int], steps: Sequence[tuple[FloatArray, ...]]) -> FloatArray:
-        """Return the loss per region; steps have one row, or as many as there are λ."""
+        """Return the loss per region; steps have one row, or one row per λ."""
         errors = np.asarray(self.problem.initial_errors)[None]
         for k, (p, q, noise) in zip(visits, steps, strict=True):
             errors = p * errors - q * errors[:, k, None] + (1 - p) * self.apart[k] + noise
@@ -112,14 +112,14 @@ class Law:
 
 
 def least_constant(problem: Problem) -> float:
-    """Return the least loss of all sequences and one λ of the grid."""
+    """Return the lowest loss over all sequences and all λ of the grid, with the same λ at each visit."""
     law = Law(problem)
     steps = [law.step(k, GRID) for k in range(problem.size)]
     return min(float(law.losses(visits, [steps[k] for k in visits]).min()) for visits in sequences(problem))
 
 
 def least_schedule(problem: Problem) -> float:
-    """Return the least loss of all sequences, with λ per visit by coordinate descent."""
+    """Return the lowest loss over all sequences, with one λ per visit chosen by coordinate descent."""
     law = Law(problem)
     steps = [law.step(k, COARSE) for k in range(problem.size)]
 
@@ -144,7 +144,7 @@ def least_schedule(problem: Problem) -> float:
 
 
 def main() -> None:
-    """Print what is worse, and the worst excess per T."""
+    """Print plans that are worse, and the worst excess per T."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[4, 5, 6])
     parser.add_argument("--problems", type=int, default=20, help="per T")

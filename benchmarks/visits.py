@@ -1,9 +1,9 @@
-"""Search for visits: 2 s beside the best of longer restarts; and what proofs of the best visits take.
+"""Search for visits: 2 s against the best of longer restarts; and the time of proofs of optimal visits.
 
-`python benchmarks/visits.py`. Excess is of what routes change: the value less the error of the mean model, which no
-sequence of visits undercuts. Where learners retain next to nothing, few visits pay, so that some rows require regions.
-`--sizes`, `--learners`, `--maps` and `--rows` choose rows, `--seconds`, `--long` and `--restarts` the effort. Seconds
-are of processor time, in one thread.
+`python benchmarks/visits.py`. The excess is a share of the value minus the error of the mean model, which is a lower
+bound for every sequence of visits. If learners retain almost nothing, few visits pay, so some rows require regions.
+`--sizes`, `--learners`, `--maps` and `--rows` select rows; `--seconds`, `--long` and `--restarts` set the effort. Times
+are processor seconds in one thread.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEARNERS: dict[str, tuple[int, float | None]] = {
     "λ = 0.5": (120, 0.5),
     "λ = 5": (120, 5.0),
 }
-# what crossing the map costs, in errors of the first model over all regions; and the share of regions required
+# cost of crossing the map, in errors of the first model over all regions; and the share of required regions
 ROWS = ((1e-5, 0.0), (1e-3, 0.0), (0.03, 0.0), (0.03, 0.5), (0.03, 1.0))
 
 
@@ -46,7 +46,7 @@ def visits_of(problem: Problem, rate: float, rules: VisitRules, ends: Ends = ANY
 
 
 def drawn(size: int, learner: str, clustered: bool, seed: int = 0) -> Problem:
-    """Return regions in a square, uniform or in clusters; neighbours have models that are somewhat alike."""
+    """Return regions in a square, uniform or in clusters; neighbours have somewhat similar models."""
     rng = np.random.default_rng([size, seed, clustered])
     places = rng.random((size, 2))
     if clustered:
@@ -68,20 +68,20 @@ def row_of(size: int, learner: str, clustered: bool, rate: float, share: float) 
 
 
 def floor(objective: VisitObjective) -> float:
-    """Return the error of the mean model: no sequence has less."""
+    """Return the error of the mean model, a lower bound for every sequence."""
     vectors = objective.known.points
     return float(((vectors - vectors.mean(axis=0)) ** 2).sum())
 
 
 def best_value(objective: VisitObjective, seconds: float, seed: int) -> tuple[float, int]:
-    """Return the value found in so many seconds, and the number of visits."""
+    """Return the value found in the given number of seconds, and the number of visits."""
     found = search(objective, np.random.default_rng(seed), Budget.of(seconds, spend_all=True)).order
     assert objective.allows(found)
     return objective(found), len(found)
 
 
 def proofs() -> None:
-    """Print what proofs take at their limits."""
+    """Print the times of proofs at their size limits."""
     print("| proof | T | visits at most | visits | processor seconds |\n|---|---|---|---|---|")
     cases = {
         "sets": (20, "m = 1000", 1, 20, math.inf, False),

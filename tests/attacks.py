@@ -1,4 +1,4 @@
-"""Attacks on the package: each takes a seed, makes one case of it, and raises where the package does wrong.
+"""Attacks on the package: each makes one case from a seed and raises an exception if the package is wrong.
 
 `make fuzz` runs them with new seeds for some minutes, the tests with a few hundred fixed ones.
 """
@@ -27,12 +27,12 @@ from learnroute.web.tasks import TASKS, Result, run_task
 
 METHODS = ("auto", "search", "nearest", "algorithm1")
 LIMITS = Limits(regions=20, seconds=5.0)
-MUTANTS = 30  # of each plan
-OTHERS = (0, -1, 0.5, 2, 3, 1e-300, 1e9, 1e60, 1e300, 10**30, None, "x", True)  # in the place of numbers
+MUTANTS = 30  # per plan
+OTHERS = (0, -1, 0.5, 2, 3, 1e-300, 1e9, 1e60, 1e300, 10**30, None, "x", True)  # replacements for numbers
 
 
 def attack_plans(seed: int) -> None:
-    """Check all claims of plans against all orders, in fractions: all rules, ends, depots and magnitudes."""
+    """Check all claims of plans against all orders in fractions, over all rules, ends, depots and magnitudes."""
     problem = random_problem(seed)
     if problem is None:
         return
@@ -41,7 +41,7 @@ def attack_plans(seed: int) -> None:
     for method in METHODS:
         try:
             found = plan(problem, method)
-        except RefusedError:  # as Algorithm 1 does where travel differs by direction
+        except RefusedError:  # as by Algorithm 1 for asymmetric travel
             continue
         _check_honest(problem, found, false_claims(exact, least, found))
 
@@ -94,7 +94,7 @@ def _check_honest(problem: Problem, found: Plan, wrong: list[str]) -> None:
 
 
 def attack_certificates(seed: int) -> None:
-    """Mutate plans and certificates: the verdicts of the checker agree with the truth."""
+    """Mutate plans and certificates, and check that the verdicts agree with the truth."""
     rng = np.random.default_rng(seed)
     forged = case_below_zero(seed) if seed % 2 else case(seed)
     method = str(rng.choice(["exact", "search", "random", "auto"]))
@@ -110,7 +110,7 @@ def _readers() -> list[Reader]:
 
 
 def attack_files(seed: int) -> None:
-    """Damage files of each format: they are read, or refused in one line."""
+    """Damage files of each format, and check that they are read or rejected in one line."""
     rng = random.Random(seed)
     for reader in _readers():
         with tempfile.TemporaryDirectory() as name:
@@ -125,7 +125,7 @@ def attack_files(seed: int) -> None:
 
 
 def attack_requests(seed: int) -> None:
-    """Mutate requests of each task: they are answered, or refused with 400 or 422, in one line."""
+    """Mutate requests of each task, and check that they are answered, or rejected with 400 or 422 in one line."""
     rng = random.Random(seed)
     problem = random.Random(seed).choice([random_problem, random_visits, random_fleet])(seed)
     for task, kind in TASKS.items():
@@ -146,7 +146,7 @@ def attack_requests(seed: int) -> None:
 
 
 def _change(body: Any, rng: random.Random) -> None:
-    """Replace a number, empty a list, or put something else in the place of a member."""
+    """Replace a number, empty a list, or replace a member by another value."""
     numbers, lists = numbers_in(body), lists_in(body)
     turn = rng.random()
     if turn < 0.5 and numbers:

@@ -1,4 +1,4 @@
-"""Random problems of every kind, all their orders priced in exact fractions, and what a plan may claim about them."""
+"""Random problems of every kind, the exact loss of all their orders in fractions, and checks of a plan's claims."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from learnroute.model.depot import Depot
 from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.spectrum import largest_rate
 
-TOLERANCE = Fraction(1, 10**10)  # of a total: what a route may be above the optimum and still be called optimal
-SMALLEST = Fraction(2) ** -1022  # float64 tells nothing smaller from 0
+TOLERANCE = Fraction(1, 10**10)  # share of the total by which an optimal route may exceed the optimum
+SMALLEST = Fraction(2) ** -1022  # the smallest normal number of float64
 
 EDGES = (0.0, 0.0, 1.0, 1.0, 0.5, 0.25, 1e-9, 1 - 1e-9)
 
 
 def random_problem(seed: int, size: int | None = None) -> Problem | None:
-    """Return a problem of any kind that a file may hold; None where the draw is not allowed."""
+    """Return a problem of any kind that a file may hold; None if the drawn problem is invalid."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(2, 6)) if size is None else size
     scale = float(rng.choice([1.0, 1.0, 1.0, 1e-6, 1e6, 1e-195, 1e60]))
@@ -62,7 +62,7 @@ def random_problem(seed: int, size: int | None = None) -> Problem | None:
 
 
 def random_fleet(seed: int, most: int = 4) -> Problem | None:
-    """Return a problem of any kind with several vehicles or models; None where the draw is not allowed."""
+    """Return a problem of any kind with several vehicles or models; None if the drawn problem is invalid."""
     rng = np.random.default_rng([seed, 30])
     problem = random_problem(seed, int(rng.integers(2, most + 1)))
     if problem is None:
@@ -95,7 +95,7 @@ def random_fleet(seed: int, most: int = 4) -> Problem | None:
 
 
 def _importance(rng: np.random.Generator, size: int) -> list[float] | None:
-    """Return how much regions count: none, as much as each other, more or less, or next to nothing."""
+    """Return the importance of regions: none given, equal, different, or close to zero."""
     if rng.random() < 0.6:
         return None
     kind = rng.integers(0, 4)
@@ -130,7 +130,7 @@ def _share(rng: np.random.Generator) -> float:
 
 
 def _models(rng: np.random.Generator, size: int, scale: float) -> dict[str, Any]:
-    """Return how regions differ: by vectors, by any symmetric matrix, or by measured errors."""
+    """Return the dissimilarities as vectors, as a symmetric matrix, or as measured errors."""
     kind = rng.integers(0, 4)
     initial = None if rng.random() < 0.2 else rng.random(size) * scale * rng.choice([0.0, 1.0, 10.0])
     if kind <= 1:
@@ -138,7 +138,7 @@ def _models(rng: np.random.Generator, size: int, scale: float) -> dict[str, Any]
         if kind == 1:
             vectors = np.rint(rng.normal(size=(size, 1)) * 2)
         elif rng.random() < 0.2:
-            vectors = vectors + 1e8 * scale**0.5  # what all have in common
+            vectors = vectors + 1e8 * scale**0.5  # common to all regions
         return {"vectors": vectors, "initial": initial}
     matrix = rng.random((size, size)) * scale * (rng.random((size, size)) < rng.choice([0.5, 1.0]))
     if kind == 2:
@@ -147,7 +147,7 @@ def _models(rng: np.random.Generator, size: int, scale: float) -> dict[str, Any]
 
 
 def orders_of(problem: Problem) -> Iterator[tuple[int, ...]]:
-    """All orders of regions that begin and end where they must."""
+    """Yield all orders of regions with the required ends."""
     wanted, names = problem.constraints, problem.regions
     for order in itertools.permutations(range(problem.size)):
         if wanted.start in (None, names[order[0]]) and wanted.end in (None, names[order[-1]]):
@@ -155,13 +155,13 @@ def orders_of(problem: Problem) -> Iterator[tuple[int, ...]]:
 
 
 def weights_of(problem: Problem) -> list[Fraction]:
-    """The importance of each region, scaled to a mean of 1 as float64 does it."""
+    """Return the importance of each region, scaled to mean 1 as in float64."""
     given = [1.0] * problem.size if problem.importance is None else problem.importance.tolist()
     return [Fraction(problem.size * one / math.fsum(given)) for one in given]
 
 
 class Exact:
-    """The total loss of each order, per region, from the numbers of the problem as rational numbers."""
+    """The total loss per region of any order, with the problem's numbers as rational numbers."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, size = problem, problem.size
@@ -194,7 +194,7 @@ class Exact:
         return kept, 1 - kept, Fraction(0), kept, noise
 
     def total(self, order: tuple[int, ...]) -> Fraction:
-        """The loss by the recursion e_j = a_j - b, travel included."""
+        """Return the loss by the recursion e_j = a_j - b, including travel."""
         size, means, common = self.problem.size, list(self.initial), Fraction(0)
         for t, k in enumerate(order):
             p, learnt, q, second, noise = self.laws[t][k]
@@ -208,12 +208,12 @@ class Exact:
         return (self.rate * way + summed - size * common) / size
 
     def least(self) -> Fraction:
-        """The least loss of all orders."""
+        """Return the lowest loss of all orders."""
         return min(self.total(order) for order in orders_of(self.problem))
 
 
 class ExactFleet(Exact):
-    """The total loss of routes of a fleet, per region, in rational numbers; models serve as is best."""
+    """The total loss per region of a fleet's routes in rational numbers, with models serving in the best way."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -222,9 +222,9 @@ class ExactFleet(Exact):
         self.trained: dict[tuple[int, ...], tuple[list[Fraction], list[Fraction], Fraction]] = {}
 
     def model(self, regions: tuple[int, ...]) -> tuple[list[Fraction], list[Fraction], Fraction]:
-        """The errors of a model, its shares of regions and (last) of the first model, and what all errors share.
+        """Return the errors of a model, its shares of regions and (last) of the first model, and the common error term.
 
-        The last of the errors is the distance to the first model.
+        The last error is the distance to the first model.
         """
         if regions not in self.trained:
             if not regions:
@@ -241,7 +241,7 @@ class ExactFleet(Exact):
         return self.trained[regions]
 
     def travels(self, routes: FleetRoutes) -> list[Fraction]:
-        """The travel of each vehicle."""
+        """Return the travel of each vehicle."""
         found = []
         for route in routes.routes:
             stops = route if self.problem.depot is None else (self.problem.size, *route)
@@ -251,7 +251,7 @@ class ExactFleet(Exact):
         return found
 
     def programme(self, routes: FleetRoutes) -> tuple[list[Fraction], list[list[Fraction]]]:
-        """The summed errors of models, and T times the distances between them."""
+        """Return the summed errors of models, and T times the distances between them."""
         size = self.problem.size
         models = [self.model(tuple(regions)) for regions in routes.trainings(self.fleet.size)]
         means = [sum((w * e for w, e in zip(self.weights, errors, strict=False)), Fraction(0))
@@ -263,7 +263,7 @@ class ExactFleet(Exact):
         return means, apart
 
     def total(self, routes: FleetRoutes) -> Fraction:  # type: ignore[override]
-        """The loss of routes."""
+        """Return the loss of routes."""
         size, travels = self.problem.size, self.travels(routes)
         paid = self.rate * (max(travels) if self.fleet.longest else sum(travels))
         trained = [tuple(regions) for regions in routes.trainings(self.fleet.size)]
@@ -278,7 +278,7 @@ class ExactFleet(Exact):
         return (paid + least_average(means, apart)) / size
 
     def routes(self) -> Iterator[FleetRoutes]:
-        """All routes that keep the rules; vehicles and models in any order."""
+        """Yield all feasible routes, with vehicles and models in any order."""
         rules, ends, names = self.visits, self.problem.constraints, self.problem.regions
         regions = [k for k in range(self.problem.size) for _ in range(rules.repeats[k])]
         room = 1 + Fraction(1, 10**12)
@@ -299,35 +299,35 @@ class ExactFleet(Exact):
     def _splits(self, visits: tuple[int, ...]) -> Iterator[FleetRoutes]:
         if self.fleet.vehicles == 1:
             for models in itertools.product(range(self.fleet.models), repeat=len(visits)):
-                if not models[0]:  # models are alike
+                if not models[0]:  # models are interchangeable
                     yield FleetRoutes.of_models(visits, models)
             return
         for cuts in itertools.combinations_with_replacement(range(len(visits) + 1), self.fleet.vehicles - 1):
             yield FleetRoutes.of_vehicles([visits[a:b] for a, b in itertools.pairwise((0, *cuts, len(visits)))])
 
     def least(self) -> Fraction | None:  # type: ignore[override]
-        """The least loss of all routes; None where no routes keep the rules."""
+        """Return the lowest loss of all routes; None if no routes are feasible."""
         return min((self.total(routes) for routes in self.routes()), default=None)
 
 
 def average(means: list[Fraction], apart: list[list[Fraction]], weights: list[Fraction]) -> Fraction:
-    """The summed error of an average of models."""
+    """Return the summed error of an average of models."""
     some = range(len(means))
     pairs = sum((weights[a] * weights[b] * apart[a][b] for a in some for b in some), Fraction(0))
     return sum((weights[a] * means[a] for a in some), -pairs / 2)
 
 
 def least_average(means: list[Fraction], apart: list[list[Fraction]]) -> Fraction:
-    """The least of up to three models: at a vertex, on an edge, or inside of the triangle, where slopes are equal."""
+    """Return the lowest error of an average of up to three models: at a vertex, on an edge or inside the triangle."""
     best = min(means)
     for a, b in itertools.combinations(range(len(means)), 2):
-        if apart[a][b] > 0:  # x of a: the slope of means is met by that of x(1 - x)
+        if apart[a][b] > 0:  # x is the weight of a: the slope of the means equals that of x(1 - x)
             x = (1 + (means[b] - means[a]) / apart[a][b]) / 2
             if 0 < x < 1:
                 best = min(best, x * means[a] + (1 - x) * means[b] - x * (1 - x) * apart[a][b])
     if len(means) == 3:
         (ab, ac, bc), (first, second, third) = (apart[0][1], apart[0][2], apart[1][2]), means
-        # by x of the second and y of the third: gradient 0 is two equations
+        # x and y are the weights of the second and third: gradient 0 gives two equations
         right, matrix = (second - first - ab, third - first - ac), (-2 * ab, bc - ab - ac, -2 * ac)
         below = matrix[0] * matrix[2] - matrix[1] ** 2
         if below:
@@ -339,7 +339,7 @@ def least_average(means: list[Fraction], apart: list[list[Fraction]]) -> Fractio
 
 
 def random_visits(seed: int, most: int = 5) -> Problem | None:
-    """Return a random problem of any kind with random rules about its visits; None where the draw is not allowed."""
+    """Return a random problem of any kind with random rules for its visits; None if the drawn problem is invalid."""
     rng = np.random.default_rng([seed, 29])
     problem = random_problem(seed)
     if problem is None or problem.size > most:
@@ -359,7 +359,7 @@ def random_visits(seed: int, most: int = 5) -> Problem | None:
 
 
 def sequences(problem: Problem) -> list[tuple[int, ...]]:
-    """Return all sequences of visits that are allowed, rule by rule."""
+    """Return all feasible sequences of visits, checking rule by rule."""
     visits = problem.visits
     assert visits is not None
     rules = visits.compile(problem.regions)
@@ -384,7 +384,7 @@ def travel_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
 
 
 def false_claims(exact: Exact, least: Fraction, found: Plan) -> list[str]:
-    """Say which claims of a plan are not true."""
+    """Return the false claims of a plan."""
     total, wrong = exact.total(found.order if found.fleet is None else found.fleet), []  # type: ignore[arg-type]
     room = max(TOLERANCE * abs(total), SMALLEST)
     if found.optimal and total - least > room:

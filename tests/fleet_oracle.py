@@ -1,4 +1,4 @@
-"""Routes of fleets, slow and obvious: the law of distances event by event in plain Python, and all routes tried."""
+"""A slow and obvious oracle for fleets: the law of distances event by event in plain Python, all routes tried."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from visiting import route_length
 
 
 def distances(objective: FleetObjective, routes: FleetRoutes) -> tuple[np.ndarray, np.ndarray]:
-    """Expected squared distances of all models to regions, and between models: two events, one loop."""
+    """Return the expected squared distances of all models to regions and between models: two events, one loop."""
     visits, models = objective.visits, objective.rules.size
     retention, plasticity, coupling, second, noise = visits.updates.tables
     size, delta = objective.size, visits.known.matrix
@@ -37,7 +37,7 @@ def distances(objective: FleetObjective, routes: FleetRoutes) -> tuple[np.ndarra
 
 
 def error(objective: FleetObjective, routes: FleetRoutes) -> float:
-    """T times the expected error."""
+    """Return T times the expected error."""
     rows, between = distances(objective, routes)
     known, rules = objective.visits.known, objective.rules
     if not rules.merged:
@@ -51,12 +51,12 @@ def error(objective: FleetObjective, routes: FleetRoutes) -> float:
 
 
 def merged(means: np.ndarray, between: np.ndarray, size: int, weights: np.ndarray) -> float:
-    """The summed error of an average."""
+    """Return the summed error of an average."""
     return float(weights @ means - 0.5 * size * weights @ between @ weights)
 
 
 def least_merged(means: np.ndarray, between: np.ndarray, size: int) -> float:
-    """The least error of an average: stationary points of all faces of the simplex, by least squares."""
+    """Return the lowest error of an average: stationary points of all faces of the simplex, by least squares."""
     best = math.inf
     for count in range(1, len(means) + 1):
         for face in itertools.combinations(range(len(means)), count):
@@ -72,14 +72,14 @@ def least_merged(means: np.ndarray, between: np.ndarray, size: int) -> float:
 
 
 def value(objective: FleetObjective, routes: FleetRoutes) -> float:
-    """Travel times its rate, and the error."""
+    """Return travel times its rate, plus the error."""
     travels = [route_length(objective.visits, route) if route else 0.0 for route in routes.routes]
     paid = max(travels) if objective.rules.longest else sum(travels)
     return objective.visits.rate * paid + error(objective, routes)
 
 
 def sequences(objective: FleetObjective) -> Iterator[tuple[int, ...]]:
-    """All sequences of visits that may be split among vehicles or models."""
+    """Yield all sequences of visits that may be split among vehicles or models."""
     rules = objective.visits.rules
     regions = [k for k in range(objective.size) for _ in range(rules.repeats[k])]
     required = set(np.flatnonzero(rules.required).tolist())
@@ -90,7 +90,7 @@ def sequences(objective: FleetObjective) -> Iterator[tuple[int, ...]]:
 
 
 def all_routes(objective: FleetObjective) -> Iterator[FleetRoutes]:
-    """All routes that keep the rules; of vehicles and models that are alike, in one order."""
+    """Yield all feasible routes, with interchangeable vehicles and models in one order only."""
     rules = objective.rules
     for sequence in sequences(objective):
         if rules.vehicles > 1:
@@ -108,13 +108,13 @@ def all_routes(objective: FleetObjective) -> Iterator[FleetRoutes]:
 
 
 def best_of_all(objective: FleetObjective) -> tuple[float, FleetRoutes | None]:
-    """The least value of all routes, and where it is."""
+    """Return the lowest value of all routes, and the routes that have it."""
     return min(((value(objective, routes), routes) for routes in all_routes(objective)), default=(math.inf, None),
                key=lambda pair: pair[0])  # fmt: skip
 
 
 def drawn_rules(rng: np.random.Generator, size: int) -> dict[str, Any]:
-    """Settings of `tests.visiting.drawn`, drawn at random."""
+    """Return random settings for `tests.visiting.drawn`."""
     regions: Sequence[int] = rng.permutation(size).tolist()
     kind = rng.integers(4)
     return {

@@ -1,4 +1,4 @@
-"""Mutated plans, and the truth about them: all orders of a problem, priced in rational numbers."""
+"""Mutated plans and the truth about them: the exact losses of all orders of a problem in rational numbers."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from learnroute.solvers.exact.one_tree import one_tree_bound
 from learnroute.solvers.params import DEFAULTS, AscentParams, BranchAndCutParams, OneTreeParams
 from samples import linear_of
 
-EXOTIC = 10  # problems, and then those of numbers that are hard on float64
+EXOTIC = 10  # number of ordinary problems, before those with numbers that are hard for float64
 TOLERANCE = Fraction(1, 10**10)
 EXTREME = [0, -0.0, 5e-324, -1e-300, 1e-9, 1.0, 1e9, 1e16, 1e100, -1e100, 1e308, float("nan"), float("inf"), 10**400]
 
 
 def exact_total(problem: Problem, order: tuple[int, ...]) -> Fraction:
-    """The loss of a route visit by visit, in rational numbers: nothing is shared with the package."""
+    """Return the loss of a route visit by visit in rational numbers, sharing no code with the package."""
     m, variance, size = problem.learner.features, Fraction(problem.learner.noise) ** 2, problem.size
     counts = [problem.learner.samples] * size if problem.samples is None else [int(n) for n in problem.samples]
     assert problem.dissimilarity is not None
@@ -47,7 +47,7 @@ def exact_total(problem: Problem, order: tuple[int, ...]) -> Fraction:
 
 
 def total_of(problem: Problem, order: tuple[int, ...], errors: list[Fraction]) -> Fraction:
-    """The travel of a route and the mean of the final errors, by importance."""
+    """Return the travel of a route plus the mean of the final errors, weighted by importance."""
     legs = [*itertools.pairwise(order), *([(order[-1], order[0])] if problem.constraints.returns else [])]
     way = sum((Fraction(float(problem.travel[i, j])) for i, j in legs), Fraction(0))
     return sum(map(operator.mul, weights_of(problem), errors), Fraction(problem.travel_rate) * way) / problem.size
@@ -55,7 +55,7 @@ def total_of(problem: Problem, order: tuple[int, ...], errors: list[Fraction]) -
 
 @dataclass
 class Case:
-    """A problem, and the totals of all its routes."""
+    """A problem with the totals of all its routes."""
 
     problem: Problem
     totals: dict[tuple[int, ...], Fraction]
@@ -65,7 +65,7 @@ class Case:
         return min(self.totals.values())
 
     def certificates(self) -> dict[str, Certificate]:
-        """One of each kind, made by the solvers for the best order."""
+        """Return one certificate of each kind, made by the solvers for the best order."""
         objective = linear_of(self.problem)
         best = min(self.totals, key=lambda order: self.totals[order])
         order = np.array(best)
@@ -121,7 +121,7 @@ def case(seed: int) -> Case:
 
 
 def calibrated_total(problem: Problem, order: tuple[int, ...]) -> Fraction:
-    """The loss under a calibrated law, visit by visit: its numbers are dyadic, so that nothing is rounded."""
+    """Return the loss under a calibrated law, visit by visit; its numbers are dyadic, so that nothing is rounded."""
     learner = problem.learner
     kept, coupling, noise = (Fraction(x or 0) for x in (learner.retention, learner.coupling, learner.noise))
     assert problem.transfer is not None
@@ -133,7 +133,7 @@ def calibrated_total(problem: Problem, order: tuple[int, ...]) -> Fraction:
 
 
 def case_below_zero(seed: int) -> Case:
-    """Measured errors with more noise in them than error: losses are negative, of some routes or of all."""
+    """Return a case of measured errors with more noise than error, so that some or all routes have negative losses."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(3, 6))
     problem = Problem(
@@ -147,7 +147,7 @@ def case_below_zero(seed: int) -> Case:
 
 
 def numbers_in(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The places of all numbers in a JSON value."""
+    """Return the paths of all numbers in a JSON value."""
     if isinstance(data, dict):
         return [found for key, value in data.items() for found in numbers_in(value, (*path, key))]
     if isinstance(data, list):
@@ -156,7 +156,7 @@ def numbers_in(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def lists_in(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The places of all lists in a JSON value."""
+    """Return the paths of all lists in a JSON value."""
     found = [path] if isinstance(data, list) else []
     children = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     return found + [each for key, value in children for each in lists_in(value, (*path, key))]
@@ -169,7 +169,7 @@ def at(data: Any, path: tuple[Any, ...]) -> Any:
 
 
 def mutated(case: Case, data: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """A plan with one to three things changed."""
+    """Return a plan with one to three changes."""
     changed = copy.deepcopy(data)
     orders = list(case.totals)
     for _ in range(int(rng.integers(1, 4))):
@@ -224,7 +224,7 @@ def mutated(case: Case, data: dict[str, Any], rng: np.random.Generator) -> dict[
 
 
 def true(case: Case, data: dict[str, Any], what: str) -> bool | None:
-    """Whether a claim is true; None where it is no matter of bounds."""
+    """Return whether a claim is true; None if it is not about bounds."""
     least, total = case.least, case.totals[tuple(data["order"])]
     optimal = data.get("optimal", False)
     undercut = total - TOLERANCE * abs(total)
@@ -241,14 +241,14 @@ def true(case: Case, data: dict[str, Any], what: str) -> bool | None:
 
 
 def judged(case: Case, data: dict[str, Any]) -> int:
-    """Compare all verdicts on a plan with the truth; return how many there were."""
+    """Compare all verdicts on a plan with the truth; return the number of verdicts."""
     try:
         found = verify(case.problem, data)
     except InputError:
         return 0
     verdicts = {check.what: check for check in found}
     if not all(check.holds for check in found if check.what in ("learner", "route")):
-        return len(verdicts)  # nothing else is looked at
+        return len(verdicts)  # nothing else is checked
     for what, check in verdicts.items():
         truth = true(case, data, what)
         if truth is not None:

@@ -1,4 +1,4 @@
-"""Slow and obvious: the paper's formulas written out, all orders tried. Shares no code with the package."""
+"""A slow and obvious oracle: the paper's formulas written out, all orders tried. Shares no code with the package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 def loss_parts(
     order: Sequence[int], travel: Any, delta: Any, initial: Any, m: int, n: int, sigma: float
 ) -> dict[str, float]:
-    """(e8) for m <= n - 2 and (e14) for m >= n + 2, sum by sum."""
+    """Return the parts of the loss by (e8) for m <= n - 2 and (e14) for m >= n + 2, sum by sum."""
     size = len(order)
     way = sum(float(travel[order[t]][order[t + 1]]) for t in range(size - 1)) / size
     if m < n:
@@ -53,7 +53,7 @@ def loss_of(problem: Any, order: Sequence[int]) -> dict[str, float]:
 
 
 def errors_over_time(problem: Any, order: Sequence[int]) -> list[list[float]]:
-    """Lemma 2 after each visit, region by region: one sum over the visits so far."""
+    """Return the errors of all regions after each visit by Lemma 2, as one sum over the visits so far."""
     m, n, sigma = problem.learner.features, problem.learner.samples, problem.learner.noise
     delta, size, r = delta_of(problem), len(order), 1 - n / m
     rows = [[float(x) for x in problem.initial]]
@@ -76,7 +76,7 @@ def all_orders(size: int) -> np.ndarray:
 
 
 def least_loss(problem: Any) -> float:
-    """The least total loss over all orders, the terms that depend on the order spread over arrays."""
+    """Return the lowest total loss of all orders, with order-dependent terms computed as arrays."""
     size, m, n = len(problem.travel), problem.learner.features, problem.learner.samples
     orders = all_orders(size)
     way = np.zeros(len(orders))
@@ -96,7 +96,7 @@ def least_loss(problem: Any) -> float:
 
 
 def corners(problem: Any) -> list[tuple[float, float]]:
-    """Travel and error of the routes that are best for some rate between the two: all orders, lower convex hull."""
+    """Return travel and error of the routes that are best at some travel rate: the lower convex hull of all orders."""
     points = set()
     for order in itertools.permutations(range(len(problem.travel))):
         parts = loss_of(problem, order)
@@ -120,7 +120,7 @@ def shortest_path(travel: Any) -> float:
 
 
 def lightest_matching(weights: Any) -> float:
-    """The least weight of a perfect matching, all of them tried."""
+    """Return the lowest weight of all perfect matchings."""
 
     def of(left: tuple[int, ...]) -> float:
         if not left:
@@ -132,10 +132,10 @@ def lightest_matching(weights: Any) -> float:
 
 
 def journey_loss(problem: Any, order: Sequence[int], delta: Any = None, initial: Any = None) -> dict[str, float]:
-    """The loss of a route visit by visit: unequal samples, the way back and the travel rate included.
+    """Return the loss of a route visit by visit, including unequal samples, the return leg and the travel rate.
 
-    A visit of region i with n_i > m samples leaves Δ_ij + mσ²/(n_i - m - 1) on region j, whatever was before; one with
-    n_i < m leaves (1 - n_i/m) of the error before, n_i/m of Δ_ij, and n_iσ²/(m - n_i - 1).
+    A visit of region i with n_i > m samples leaves the error Δ_ij + mσ²/(n_i - m - 1) in region j, whatever it was
+    before. A visit with n_i < m leaves (1 - n_i/m) of the previous error, plus n_i/m of Δ_ij, plus n_iσ²/(m - n_i - 1).
     """
     m, variance, size = problem.learner.features, problem.learner.noise**2, len(order)
     counts = [problem.learner.samples] * size if problem.samples is None else [int(n) for n in problem.samples]
@@ -156,7 +156,7 @@ def journey_loss(problem: Any, order: Sequence[int], delta: Any = None, initial:
 
 
 def true_error(problem: Any, order: Sequence[int]) -> float:
-    """The expected final error where the true models are known."""
+    """Return the expected final error if the true models are known."""
     delta = squared_distances(problem.truth)
     initial = [
         sum((float(a) - float(b)) ** 2 for a, b in zip(w, problem.initial_model, strict=True)) for w in problem.truth
@@ -165,7 +165,7 @@ def true_error(problem: Any, order: Sequence[int]) -> float:
 
 
 def allowed_orders(problem: Any) -> list[tuple[int, ...]]:
-    """All orders that begin and end where they must."""
+    """Return all orders with the required ends."""
     start, end, names = problem.constraints.start, problem.constraints.end, list(problem.regions)
     return [
         order for order in itertools.permutations(range(len(names)))
@@ -176,7 +176,7 @@ def allowed_orders(problem: Any) -> list[tuple[int, ...]]:
 def values(
     travel: Any, scores: Any, weights: Any, factors: Any, first: int | None, last: int | None, closed: bool
 ) -> dict[tuple[int, ...], float]:
-    """The value of every order that begins and ends where it must, without its constant."""
+    """Return the value of every order with the required ends, without the constant."""
     size = len(scores)
     found = {}
     for order in itertools.permutations(range(size)):
@@ -197,7 +197,7 @@ def values(
 
 
 def regularised_loss(problem: Any, order: Sequence[int], laws: Sequence[Sequence[float]], delta: Any = None) -> float:
-    """The total loss by the recursion e_j <- p1·e_j - (p1 - p2)·e_k + (1 - p1)·Δ[k][j] + ν, region by region.
+    """Return the total loss by the recursion e_j <- p1·e_j - (p1 - p2)·e_k + (1 - p1)·Δ[k][j] + ν, region by region.
 
     `laws[t]` are p1, p2 and ν of visit t.
     """

@@ -1,4 +1,4 @@
-"""What browser tests of the page share."""
+"""Shared helpers of browser tests of the page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def launched() -> Iterator[Browser]:
 
 
 def opener(browser: Browser, service: Service) -> Iterator[Open]:
-    """Open the page; whatever it says on its console or loads from elsewhere fails the test."""
+    """Open the page; console messages and requests to other hosts fail the test."""
     complaints: list[str] = []
     contexts = []
 
@@ -57,17 +57,17 @@ def opener(browser: Browser, service: Service) -> Iterator[Open]:
     yield open_page
     for context in contexts:
         context.close()
-    assert [c for c in complaints if "status of 422" not in c] == []  # the browser's own note of a refusal
+    assert [c for c in complaints if "status of 422" not in c] == []  # the browser logs refused requests itself
 
 
 def settle(page: Page) -> None:
-    """Wait until nothing is being calculated."""
+    """Wait until no calculation is running."""
     page.wait_for_timeout(60)
     page.wait_for_selector('body[data-busy="false"][data-plans]', state="attached")
 
 
 def wait_until(page: Page, reached: Callable[[], bool]) -> None:
-    """Wait for what happens outside of the page, such as requests that are held back."""
+    """Wait for events outside the page, such as delayed requests."""
     while not reached():
         page.wait_for_timeout(20)
 
@@ -77,7 +77,7 @@ def total(page: Page) -> float:
 
 
 def route(page: Page) -> list[str]:
-    """Return the names of regions in the order of their visits on the map; skipped regions have none."""
+    """Return the names of regions in order of visit on the map, without skipped regions."""
     shown = page.eval_on_selector_all(".region", "nodes => nodes.map(n => [n.dataset.visits, n.dataset.name])")
     visits = [(int(visit), name) for numbers, name in shown for visit in numbers.split(",") if visit.isdigit()]
     return [name for _, name in sorted(visits)]
@@ -99,7 +99,7 @@ def drag(page: Page, name: str, dx: float, dy: float) -> None:
 
 
 def cancel(page: Page) -> None:
-    """Click "cancel" in the page itself, as soon as it shows: on a busy machine the work may end before a click."""
+    """Click "cancel" by a script as soon as it shows; on a busy machine, the work may end before an external click."""
     page.wait_for_function(
         "() => !document.querySelector('#working').hidden && (document.querySelector('#cancel').click(), true)",
         polling="raf",

@@ -23,7 +23,7 @@ METRIC_FAMILIES = ("closure", "uniform5", "euclidean", "vectors", "places")
 
 
 def small(learner: Learner = UNDER, **changes: object) -> Problem:
-    """Four regions with simple numbers."""
+    """Return a problem of four regions with simple numbers."""
     fields = {
         "travel": [[0, 2, 3, 4], [2, 0, 2, 3], [3, 2, 0, 2], [4, 3, 2, 0]],
         "dissimilarity": [[0, 1, 4, 2], [1, 0, 1, 3], [4, 1, 0, 5], [2, 3, 5, 0]],
@@ -43,14 +43,14 @@ def asymmetric(size: int, learner: Learner, seed: int) -> Problem:
 
 
 def linear_of(problem: Problem) -> Linear:
-    """The objective of a problem whose learner couples no regions."""
+    """Return the objective of a problem whose learner does not couple regions."""
     found = objective_of(problem)
     assert isinstance(found, Linear)
     return found
 
 
 def factors_of(objective: Objective) -> FloatArray | None:
-    """What a region leaves of the scores before it, where that differs by region."""
+    """Return the share of earlier scores that each region retains; None if it is the same for all regions."""
     return objective.factors if isinstance(objective, Factored) else None
 
 

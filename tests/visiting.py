@@ -1,4 +1,4 @@
-"""Sequences of visits, slow and obvious: the law visit by visit in plain Python, and all sequences tried."""
+"""A slow and obvious oracle for sequences of visits: the law visit by visit in plain Python, all sequences tried."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def drawn(
     rate: float = 1.0,
     vectors: bool = False,
 ) -> VisitObjective:
-    """Return an objective drawn at random; Δ is measured errors, and not symmetric, unless it is of vectors."""
+    """Return a random objective; Δ contains measured errors and is not symmetric unless it comes from vectors."""
     stops = size + origin
     travel = rng.uniform(0.1, 1.0, (stops, stops))
     travel = (travel + travel.T) / 2 if symmetric else travel
@@ -65,7 +65,7 @@ def drawn(
 
 
 def route_length(objective: VisitObjective, visits: Sequence[int]) -> float:
-    """Leg by leg."""
+    """Return the travel of a route, leg by leg."""
     stops = list(visits)
     if objective.origin is not None:
         stops = [objective.origin, *stops]
@@ -75,7 +75,7 @@ def route_length(objective: VisitObjective, visits: Sequence[int]) -> float:
 
 
 def law_value(objective: VisitObjective, visits: Sequence[int]) -> float:
-    """The expected errors of all regions after each visit, by the law of distances."""
+    """Return the value of a sequence from the expected errors after each visit, by the law of distances."""
     retention, plasticity, coupling, second, noise = objective.updates.tables
     delta, size = objective.known.matrix, objective.size
     own, common = [float(x) for x in objective.known.initial], 0.0
@@ -86,7 +86,7 @@ def law_value(objective: VisitObjective, visits: Sequence[int]) -> float:
 
 
 def all_sequences(objective: VisitObjective) -> Iterator[tuple[int, ...]]:
-    """Yield every sequence that keeps the rules, each rule looked at by itself."""
+    """Yield every feasible sequence, checking each rule separately."""
     rules, ends = objective.rules, objective.ends
     regions = range(objective.size)
     must = {k for k in regions if rules.required[k]}
@@ -103,5 +103,5 @@ def all_sequences(objective: VisitObjective) -> Iterator[tuple[int, ...]]:
 
 
 def least_value(objective: VisitObjective) -> float:
-    """The least value of all sequences; inf where there is none."""
+    """Return the lowest value of all sequences; inf if there are none."""
     return min((law_value(objective, visits) for visits in all_sequences(objective)), default=math.inf)

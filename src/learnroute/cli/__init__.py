@@ -23,7 +23,7 @@ Example:
   learnroute plan problem.json --plot route.png
 """
 
-# Commands by group, each with the module that has it: only the module of the command in use is imported
+# Commands by group, each with its module: only the module of the command in use is imported
 GROUPS = {
     "Plan": {
         "plan": "planning",
@@ -117,9 +117,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str] | None = None, began: float | None = None) -> int:
-    """Run the command line; whatever a user can do wrong ends in one line on standard error.
+    """Run the command line and return its exit code; user errors are reported in one line on standard error.
 
-    Time limits count from `began` (of `time.monotonic`), so that importing is part of them.
+    Time limits count from `began` (of `time.monotonic`), so that they include the time for imports.
     """
     sys.stdout, sys.stderr = _usable(sys.stdout), _usable(sys.stderr)
     stdout = sys.stdout
@@ -128,7 +128,7 @@ def run(arguments: Sequence[str] | None = None, began: float | None = None) -> i
     try:
         left = commands.main(args=arguments, prog_name="learnroute", standalone_mode=False, obj=began)
         sys.stdout.flush()
-        return left if isinstance(left, int) else 0  # the code given to Context.exit
+        return left if isinstance(left, int) else 0  # the code passed to Context.exit
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except click.UsageError as error:
@@ -147,7 +147,7 @@ def run(arguments: Sequence[str] | None = None, began: float | None = None) -> i
         _say("interrupted")
         return 130
     except (BrokenPipeError, SystemExit) as gone:
-        if isinstance(gone, SystemExit) and sys.stdout is stdout:  # click leaves with another one
+        if isinstance(gone, SystemExit) and sys.stdout is stdout:  # on a broken pipe, click replaces it
             raise
         _abandon(stdout)
         return 0
@@ -160,7 +160,7 @@ def run(arguments: Sequence[str] | None = None, began: float | None = None) -> i
 
 
 def _usable(stream: TextIO | None) -> TextIO:
-    """Return a stream that can be written to whatever the text: one that was closed goes nowhere."""
+    """Return a stream that accepts any text; output to a closed stream is discarded."""
     if stream is None:
         return open(os.devnull, "w", encoding="utf-8")
     if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
@@ -169,7 +169,7 @@ def _usable(stream: TextIO | None) -> TextIO:
 
 
 def _in_printing(error: OSError) -> bool:
-    """Whether an error comes from what prints, and not from a file that has a name."""
+    """Return whether an error comes from printing rather than from a named file."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -178,7 +178,7 @@ def _in_printing(error: OSError) -> bool:
 
 
 def _abandon(stream: TextIO) -> None:
-    """Let what is left in a stream go nowhere, so that it fails no second time when the process ends."""
+    """Discard the remaining output of a stream, so that it does not fail again when the process ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -187,7 +187,7 @@ def _path(context: click.Context | None) -> str:
 
 
 def _say(message: str) -> None:
-    with contextlib.suppress(OSError):  # nobody can be told
+    with contextlib.suppress(OSError):  # there is no way to report it
         print(f"learnroute: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 

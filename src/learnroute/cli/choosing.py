@@ -42,11 +42,11 @@ from learnroute.robust import robustness
 from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import tradeoff
 
-ROUTES = tuple(suffix for suffix in PLAN_WRITERS if suffix not in REPORTS)  # what holds one route, and no curve
+ROUTES = tuple(suffix for suffix in PLAN_WRITERS if suffix not in REPORTS)  # formats that hold one route, not a curve
 NEW_REGION = (
     "region", "travel", "travel_back", "coordinates", "dissimilarity", "vector", "initial", "samples",
     "importance",
-)  # fmt: skip  # what a region that is added to a journey may have
+)  # fmt: skip  # members of a region added to a journey
 
 
 @command(
@@ -92,7 +92,7 @@ def tradeoff_command(
         check_plan_destination(path, problem)
     with show_progress() as progress:
         found = tradeoff(problem, points, seed, time_left(time_limit), progress)
-    problem = found.problem or problem  # with the regularisation that was chosen
+    problem = found.problem or problem  # with the chosen regularisation
     picked = None
     if budget is not None:
         picked = found.within(budget)
@@ -276,7 +276,7 @@ def _measurements(path: Path | None) -> dict[str, Any]:
 
 
 def _region_in(path: Path) -> dict[str, Any]:
-    """Return the members of a region that is to be added."""
+    """Return the members of a region to add."""
     found = json_files.read(path)
     if not isinstance(found, dict):
         raise InputError(

@@ -1,4 +1,4 @@
-"""What commands share: options, the terminal, progress."""
+"""Shared parts of commands: options, terminal output, progress."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ else:
 F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_INPUT = Path("-")
 INTERRUPTED = 130  # the exit code after Ctrl-C
-REPORTS = (".json", ".csv")  # what tables of results are written as
+REPORTS = (".json", ".csv")  # formats of result tables
 METHOD_HELP = "How to choose the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
 PATIENCE = 0.5  # seconds before progress is shown
-PRINTING = 0.1  # seconds that printing and writing a plan take, kept from its time limit
+PRINTING = 0.1  # seconds reserved from a plan's time limit for printing and writing it
 SELDOM = 10.0  # seconds between progress lines that do not go to a terminal
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a command's problem comes from: a file, and what the options put in the place of some of its fields."""
+    """The source of a command's problem: a file, and the options that replace some of its fields."""
 
     file: Path
     learner: dict[str, Any]
@@ -62,7 +62,7 @@ class Source:
     fleet: dict[str, Any] = field(default_factory=dict)
 
     def read(self) -> Problem:
-        """Read the problem, or refuse; of a folder, say which of its files is read."""
+        """Read the problem; for a folder, report which of its files is read."""
         problem = self._read()
         if self.depot is not None:
             problem = with_depot(problem, depot_place(self.depot, problem), self.constraints.get("return", True))
@@ -76,7 +76,7 @@ class Source:
         return problem if self.title is None else problem.replace(title=self.title)
 
     def _fleet(self, known: Fleet | None) -> Fleet:
-        """Return the fleet of the options; other numbers of vehicles or models replace those of the file."""
+        """Return the fleet given by the options; their numbers of vehicles or models replace those of the file."""
         kept = {} if known is None else known.to_dict()
         if {"vehicles", "models"} & set(self.fleet):
             kept = {name: value for name, value in kept.items() if name in ("travel", "limit")}
@@ -92,9 +92,9 @@ class Source:
             return problem_from(data, self.learner, self.constraints, self.travel_rate)
 
 
-PARTS = ("learner", "constraints", "visits", "fleet")  # of a problem, whose members options replace
-REPLACED = ("learner", "constraints", "travel_rate")  # while a file is read; all others, afterwards
-OPTION_NAMES: dict[str, tuple[str, ...]] = {  # by field, where they differ
+PARTS = ("learner", "constraints", "visits", "fleet")  # parts of a problem whose members options replace
+REPLACED = ("learner", "constraints", "travel_rate")  # replaced while a file is read; all others afterwards
+OPTION_NAMES: dict[str, tuple[str, ...]] = {  # by field, if they differ
     "constraints.return": ("return_",),
     "visits.required": ("require",),
     "visits.forbidden": ("forbid",),
@@ -104,10 +104,10 @@ OPTION_NAMES: dict[str, tuple[str, ...]] = {  # by field, where they differ
 
 
 class OnceCommand(click.Command):
-    """A command that refuses an option given twice, where the second would silently replace the first."""
+    """A command that rejects repeated options, the second of which would silently replace the first."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Count the options, then parse as usual."""
+        """Check for repeated options, then parse as usual."""
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         for option, times in Counter(given).items():
             if times > 1 and isinstance(option, click.Option) and not option.multiple and not option.is_flag:
@@ -115,7 +115,7 @@ class OnceCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error in a value that came from an option names the option."""
+        """Run the command; errors in a value given by an option name the option."""
         try:
             return super().invoke(ctx)
         except InputError as error:
@@ -123,7 +123,7 @@ class OnceCommand(click.Command):
             raise error if option is None else error.renamed(option) from None
 
     def _option_of(self, ctx: click.Context, error: InputError) -> str | None:
-        """Return the option that the field of an error was given by, if one was; other fields are those of a file."""
+        """Return the option that gave the field of an error; None if the field comes from a file."""
         field = error.field or ""
         part, _, member = field.rpartition(".")
         if error.where is not None and part not in REPLACED and field not in REPLACED:
@@ -137,7 +137,7 @@ class OnceCommand(click.Command):
         return None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the command's own options, then those that many commands have, in sections."""
+        """Write the command's own options, then the common options in sections."""
         rows: dict[str, list[tuple[str, str]]] = {section: [] for section in ("Options", *SECTIONS)}
         for option in self.get_params(ctx):
             record = option.get_help_record(ctx)
@@ -154,10 +154,10 @@ command = functools.partial(click.command, cls=OnceCommand)
 
 
 class Name(Choice):
-    """One of some names; an unknown one is met with the most similar one."""
+    """A choice of names that suggests the most similar one for an unknown name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name, or say what the caller may have meant."""
+        """Return the name; for an unknown one, fail with a suggestion."""
         if value not in self.choices:
             self.fail(f"{value!r} is unknown; {did_you_mean(value, self.choices)}", param, ctx)
         return super().convert(value, param, ctx)
@@ -165,11 +165,11 @@ class Name(Choice):
 
 LEARNER, ROUTE, VISITS, FLEET, RUN = SECTIONS = tuple(
     f"Common options ({about})" for about in ("learner", "route", "visits", "vehicles and models", "run and output")
-)  # of a command's help, after its own options
+)  # sections of a command's help, after its own options
 
 
 class SectionOption(click.Option):
-    """An option that many commands have, listed in a section of its own."""
+    """A common option, listed in a separate section of the help."""
 
     def __init__(self, *args: Any, section: str = RUN, **settings: Any) -> None:
         super().__init__(*args, **settings)
@@ -177,7 +177,7 @@ class SectionOption(click.Option):
 
 
 def common_option(*names: str, section: str = RUN, **settings: Any) -> Callable[[F], F]:
-    """Add an option that many commands have."""
+    """Return a decorator that adds a common option."""
     return click.option(*names, cls=SectionOption, section=section, **settings)
 
 
@@ -257,9 +257,9 @@ OPTIONS = {
 
 
 def problem_options(function: F) -> F:
-    """Add FILE and the options that replace parts of it; the command gets them all as its first argument, a Source.
+    """Add FILE and the options that replace parts of it; the command gets all of them as its first argument, a Source.
 
-    Options that the command has itself are left to it. Its help ends with the formats that FILE can have.
+    Options that the command defines itself are not added. Its help ends with the formats of FILE.
     """
     own = inspect.signature(function).parameters
 
@@ -300,7 +300,7 @@ ROUTE_OPTIONS = (
 
 
 def route_options(function: F) -> F:
-    """Add the options about visits, vehicles and models, and those about the ends of routes."""
+    """Add the options for visits, vehicles and models, and for the ends of routes."""
     for name in reversed(("start", "end", "return", "depot", *ROUTE_OPTIONS)):
         function = OPTIONS[name](function)
     return function
@@ -322,7 +322,7 @@ def wanted_fleet(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def depot_place(text: str, problem: Problem) -> str | list[float]:
-    """Return what --depot says: the name of a region, or coordinates."""
+    """Return the value of --depot: the name of a region, or coordinates."""
     if text in problem.regions:
         return text
     try:
@@ -354,9 +354,9 @@ def time_option(function: F) -> F:
 
 
 def time_left(time_limit: float | None) -> float | None:
-    """Return what is left of a time limit that counts from the start of the program; a moment, if nothing is."""
+    """Return the rest of a time limit that counts from the program's start; a moment if it has passed."""
     began: float | None = click.get_current_context().find_root().obj
-    if time_limit is None or began is None or not time_limit > 0:  # else refused where it is used
+    if time_limit is None or began is None or not time_limit > 0:  # invalid limits are rejected where they are used
         return time_limit
     return max(time_limit - PRINTING - (time.monotonic() - began), 1e-3)
 
@@ -367,7 +367,7 @@ def json_option(function: F) -> F:
 
 
 def output_option(help_text: str, required: bool = False) -> Callable[[F], F]:
-    """Add -o, which may be repeated."""
+    """Return a decorator that adds -o, which may be repeated."""
     return common_option(
         "-o", "--output", "outputs", type=click.Path(path_type=Path), metavar="FILE", multiple=True, required=required,
         help=f"{help_text} May be repeated.",
@@ -375,7 +375,7 @@ def output_option(help_text: str, required: bool = False) -> Callable[[F], F]:
 
 
 def suffixes(known: Iterable[str]) -> str:
-    """List the formats that a file name can end in."""
+    """Return the list of known suffixes as text."""
     named = [suffix or "a folder of CSV tables" for suffix in known]
     return ", ".join(named[:-1]) + f" or {named[-1]}"
 
@@ -389,7 +389,7 @@ def plot_option(function: F) -> F:
 
 
 def numbers_from(field: str, text: str) -> list[int]:
-    """Return the numbers of a list with commas between, or of ranges such as 1-4."""
+    """Return the numbers of a comma-separated list, which may contain ranges such as 1-4."""
     found: list[int] = []
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
@@ -404,7 +404,7 @@ def numbers_from(field: str, text: str) -> list[int]:
 
 
 def route_stops(route: str, problem: Problem) -> list[str] | list[int]:
-    """Split a route at commas (quotes protect those inside names); whole numbers that name no region are indices."""
+    """Split a route at commas (quotes protect commas in names); integers that are not names of regions are indices."""
     try:
         stops = [stop.strip() for stop in next(csv.reader([route], skipinitialspace=True, strict=True), [])]
     except csv.Error as error:
@@ -418,7 +418,7 @@ def route_stops(route: str, problem: Problem) -> list[str] | list[int]:
 
 
 def check_outputs(outputs: Sequence[Path], known: Collection[str], pictures: Sequence[Path] = ()) -> None:
-    """Refuse what could not be written, before the work begins."""
+    """Check that all outputs can be written, before the work begins."""
     for path in outputs:
         check_destination(path, known)
     if pictures:
@@ -426,7 +426,7 @@ def check_outputs(outputs: Sequence[Path], known: Collection[str], pictures: Seq
 
         from learnroute.plots import check_picture
 
-        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would warn of homes that cannot be written
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would warn about a read-only home
         for path in pictures:
             check_picture(path)
     for path, times in Counter((*outputs, *pictures)).items():
@@ -440,7 +440,7 @@ def print_json(data: dict[str, Any]) -> None:
 
 
 def deliver(found: TableMixin, paths: Sequence[Path], as_json: bool, *about: str) -> None:
-    """Write a result to files and pictures, then print it: as JSON, or the kind of its problem and its sheet."""
+    """Write a result to files and pictures, then print it as JSON, or as the kind of its problem and its tables."""
     for path in paths:
         report_files(*found.save(path))
     if as_json:
@@ -450,13 +450,13 @@ def deliver(found: TableMixin, paths: Sequence[Path], as_json: bool, *about: str
 
 
 def report_files(*paths: Path) -> None:
-    """Say on standard error which files were written."""
+    """Report the written files on standard error."""
     for path in paths:
         say(f"wrote {printable(str(path))}")
 
 
 def problem_file_of(path: Path) -> Path:
-    """Return the file of a problem; where it is the only one in a folder, say on standard error which it is."""
+    """Return the file of a problem; if it is the only one in a folder, report its name on standard error."""
     found = main_file(path)
     if found != path:
         say(f"reading {printable(str(found))}")
@@ -464,18 +464,18 @@ def problem_file_of(path: Path) -> Path:
 
 
 def say(text: str) -> None:
-    """Say something on standard error; that nobody hears it is no reason to stop."""
+    """Print a line on standard error, ignoring errors of the stream."""
     with contextlib.suppress(OSError):
         click.echo(text, err=True)
 
 
 @contextlib.contextmanager
 def show_progress() -> Iterator[Progress]:
-    """Show how far a long job is, on standard error: a bar in a terminal, else a line now and then."""
+    """Show the progress of a long job on standard error: a bar in a terminal, otherwise occasional lines."""
     started = time.monotonic()
     if not sys.stderr.isatty():
         spoken = started
-        begun: dict[str, tuple[float, float]] = {}  # when a stage was first heard of, and how far it was then
+        begun: dict[str, tuple[float, float]] = {}  # time and progress at the first report of each stage
 
         def speak(stage: str, share: float) -> None:
             nonlocal spoken

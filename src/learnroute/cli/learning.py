@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from learnroute.model.problem import Problem
     from learnroute.model.result import Plan
 
-SAMPLERS = ("low-dimensional", "direct")  # named here so that other commands need not load the simulation
+SAMPLERS = ("low-dimensional", "direct")  # listed here so that other commands need not import the simulation
 SCALINGS = ("none", "standardise", "whiten")
 
 
@@ -200,7 +200,7 @@ def estimate_command(
         say(printable(f"learnroute: region {' '.join(line.split())}"))
     strength = None if regularization is None else training_member(regularization.replace(",", " "))
     if not isinstance(strength, str | list):
-        with contextlib.suppress(InputError, ImportError):  # too few samples kept back, or no scikit-learn
+        with contextlib.suppress(InputError, ImportError):  # too few held-out samples, or no scikit-learn
             found = found.compare_predictors(strength)
     if planning:
         _write_parts(found, target, planning, "--planning", found.planning_rows)
@@ -215,7 +215,7 @@ def estimate_command(
 
 
 def travel_fields(path: Path) -> dict[str, Any]:
-    """Return what a table says about travel, as arguments of `Estimate.to_problem`: costs, or places."""
+    """Return the travel of a table as arguments of `Estimate.to_problem`: costs or places."""
     if not places.is_places(path):
         names, costs = read_matrix(path)
         return {"travel": costs, "regions": names}
@@ -228,7 +228,7 @@ COMMANDS = (simulate_command, estimate_command)
 
 
 def _plans_of_routes(problem: Problem, stops: list[Any]) -> list[Plan]:
-    """Return the plans that routes of the command line amount to: one each, or one of all vehicles."""
+    """Return the plans for the routes of the command line: one per route, or one for all vehicles."""
     rules = problem.fleet_rules
     if rules is not None and rules.vehicles > 1 and stops:
         return [evaluate(problem, stops)]
@@ -239,7 +239,7 @@ def _plans_of_routes(problem: Problem, stops: list[Any]) -> list[Plan]:
 
 
 def _simulations_dict(found: list[tuple[str, Simulation]]) -> dict[str, Any]:
-    """Return the first route's result, with those of the others in it."""
+    """Return the result of the first route, which contains those of the others."""
     first, *others = [{**result.to_dict(), "method": method} for method, result in found]
     return {**first, "others": others}
 
@@ -247,7 +247,7 @@ def _simulations_dict(found: list[tuple[str, Simulation]]) -> dict[str, Any]:
 def _write_parts(
     found: Estimate, target: str, folder: Path, option: str, rows_of: Callable[[str], tuple[Any, Any]]
 ) -> None:
-    """Write some rows of each region's samples to the folders train and test, in raw features."""
+    """Write part of each region's samples to the folders train and test, in raw features."""
     for name in found.regions:
         too_long = len(os.fsencode(f"{name}.csv")) > LONGEST_NAME
         if Path(name).name != name or name in (".", "..") or "\0" in name or too_long:

@@ -1,4 +1,4 @@
-"""Errors in a learner of the user's own: the traceback of their code alone."""
+"""Errors in a user-defined learner, reported with the traceback of the user's code only."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ INSTALLED = tuple(str(Path(place).resolve()) for place in (
 
 
 class OwnCodeError(click.ClickException):
-    """Code of the user's own failed; the lines of the message are its part of the traceback."""
+    """An error in the user's code; the message contains the user's part of the traceback."""
 
 
 @contextlib.contextmanager
 def own_code(learner: str | None) -> Iterator[None]:
-    """Report what the learner MODULE:FUNCTION raises with the lines of its code, without frames of learnroute."""
+    """Report exceptions of the learner MODULE:FUNCTION with a traceback of its code, without frames of learnroute."""
     try:
         yield
     except (InputError, click.ClickException, MemoryError):
@@ -39,7 +39,7 @@ def own_code(learner: str | None) -> Iterator[None]:
 
 
 def _own_frames(error: BaseException) -> list[str]:
-    """Return the frames of a traceback that are not in installed packages; also of one in a worker process."""
+    """Return the frames of a traceback outside installed packages, also for errors in a worker process."""
     frames = FRAME.finditer("".join(traceback.format_exception(error)))
     own = [frame for frame in frames if not frame[1].startswith("<")]
     return [frame[0].rstrip() for frame in own if not str(Path(frame[1]).resolve()).startswith(INSTALLED)]

@@ -74,7 +74,7 @@ def plan_command(
     if threads is None:
         cores = os.cpu_count() or 1
         threads = 1 if time_limit is None else cores
-        if time_limit is None:  # all cores where the route does not depend on how many there are
+        if time_limit is None:  # all cores if the route does not depend on their number
             params = params._replace(search=params.search._replace(threads=cores))
     with show_progress() as progress, stop_on_interrupt() as stop:
         found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads, stop)
@@ -85,7 +85,7 @@ def plan_command(
 
 
 def _route_in(file: Path) -> list[Any]:
-    """Return the route of a plan file; of several vehicles, their routes."""
+    """Return the route of a plan file, or the routes of several vehicles."""
     members = read_plan(file)
     route = members.get("route", members.get("routes")) if isinstance(members, dict) else None
     if not isinstance(route, list):
@@ -134,7 +134,7 @@ def evaluate_command(
 
 
 def _trained_models(trained: str | None, problem: Problem, visits: int) -> list[int] | None:
-    """Return the model that each visit trains, from 0; None with one model per vehicle."""
+    """Return the model that each visit trains, counted from 0; None with one model per vehicle."""
     count = 1 if problem.fleet_rules is None else problem.fleet_rules.models
     if count == 1 or (problem.fleet_rules is not None and problem.fleet_rules.vehicles > 1):
         if trained is not None:

@@ -49,7 +49,7 @@ from learnroute.model.subsets import with_costs
 from learnroute.model.table import Table
 from learnroute.study.families import FAMILIES, random_models, random_problem
 
-BESIDE = (".tsp", ".atsp")  # formats whose other members are in a file beside them
+BESIDE = (".tsp", ".atsp")  # formats that store other members in a second file
 FAMILY_HELP = "Family of random problems. " + "; ".join(f"{name}: {text}" for name, (_, text) in FAMILIES.items()) + "."
 
 
@@ -107,7 +107,7 @@ def generate_command(
 
 
 def _with_models(travel: Path, measured: Path | None, family: str, learner: Learner, seed: int) -> Problem:
-    """Return the problem of a file that knows travel alone, with dissimilarities drawn or measured."""
+    """Return the problem of a file with travel only, with random or measured dissimilarities."""
     data = read_travel(travel)
     models = (
         random_models(family, size_of(data), seed) if measured is None else read_dissimilarities(measured, data)
@@ -211,7 +211,7 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
 
 
 def _problem_to_price(problem: Problem) -> Problem:
-    """Return a problem that orders can be priced for: with any λ, where it is to be chosen; of all regions, once."""
+    """Return a problem whose orders can be priced: with some λ if it is to be chosen, and one visit per region."""
     problem = problem.replace(visits=None, fleet=None) if problem.visits or problem.fleet else problem
     return problem.with_regularization(1.0) if problem.learner.undecided else problem
 
@@ -231,7 +231,7 @@ def _worst(problem: Problem, report: MetricReport) -> dict[str, Any] | None:
 
 
 def _beyond_bounds(problem: Problem) -> int | None:
-    """Count pairs of regions whose true models differ by more than the bound given for them; None without truth."""
+    """Return the number of pairs whose true models differ by more than their bound; None if they are unknown."""
     if problem.truth is None or problem.transfer is not None or problem.size > 2000:
         return None
     true = _squared_distances(problem.truth)

@@ -148,7 +148,7 @@ def rehearse_command(
 
 
 def _depot_of(text: str, travel: Any, fields: dict[str, Any], regions: dict[str, Any], returns: bool) -> Depot:
-    """Return the depot: coordinates, or a place in the travel table that has no samples."""
+    """Return the depot: coordinates, or a place of the travel table without samples."""
     names = list(fields.get("regions", ()))
     if text not in names:
         try:
@@ -167,7 +167,7 @@ def _depot_of(text: str, travel: Any, fields: dict[str, Any], regions: dict[str,
 
 
 def _in_order(travel: Any, fields: dict[str, Any], regions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return travel without the names, and the samples in their order; all regions with samples need travel."""
+    """Return travel without names, and the samples in the order of the names; each region with samples needs travel."""
     names = list(fields.pop("regions"))
     missing = next((name for name in regions if name not in names), None)
     if missing is not None:

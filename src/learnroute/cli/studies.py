@@ -145,7 +145,7 @@ COMMANDS = (sweep_command, rows_command, plot_command)
 
 
 def _silence_dask() -> None:
-    """Keep Dask from logging at length what the command says in one line."""
+    """Keep Dask from logging at length what the command reports in one line."""
     families = ("distributed", "tornado", "asyncio")
     with contextlib.suppress(ImportError):
         importlib.import_module("distributed")

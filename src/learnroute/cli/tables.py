@@ -1,4 +1,4 @@
-"""What commands print on standard output: tables and lines, safe for a terminal whatever names are in them."""
+"""Standard output of commands: tables and lines that are safe for a terminal, whatever names they contain."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from learnroute.model.notes import describe
 from learnroute.model.problem import Problem
 from learnroute.model.table import Sheet, Table
 
-WIDTH = 120  # of tables that do not go to a terminal
-NARROWEST = 8  # a column of text
+WIDTH = 120  # of tables not printed to a terminal
+NARROWEST = 8  # minimum width of a text column
 APART = "   "  # between columns
-MOST_ROWS = 60  # of a table
+MOST_ROWS = 60  # printed of a table
 
 
 def show(line: str = "") -> None:
@@ -27,7 +27,7 @@ def show(line: str = "") -> None:
 
 
 def print_sheet(sheet: Sheet, problem: Problem | None = None, *about: str) -> None:
-    """Print what kind of problem this is and more `about` it (else the headline), then tables and lines."""
+    """Print the kind of problem and lines `about` it (otherwise the headline), then tables and lines."""
     if problem is None:
         show(sheet.headline)
     else:
@@ -44,14 +44,14 @@ def print_sheet(sheet: Sheet, problem: Problem | None = None, *about: str) -> No
 
 
 def print_table(table: Table) -> None:
-    """Print a table, of a long one the first and the last rows."""
+    """Print a table; for a long one, only the first and last rows."""
     most = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else WIDTH
     rule = "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
     click.echo("\n".join(table_lines(table, most, rule)))
 
 
 def table_lines(table: Table, most: int, rule: str) -> list[str]:
-    """Return the lines of a table that is `most` characters wide if its columns of text can be wrapped to that."""
+    """Return the lines of a table, wrapping text columns to fit it into `most` characters if possible."""
     rows = [tuple(column.head or "" for column in table.printed)]
     rows += [tuple(printable(cell, None) for cell in row) for row in table.texts(MOST_ROWS)]
     left = [column.left for column in table.printed]
@@ -79,7 +79,7 @@ def _lines(cells: tuple[str, ...], widths: list[int], left: list[bool]) -> list[
 
 
 def _width(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
+    """Return the width of a text in terminal columns."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)

@@ -50,7 +50,7 @@ LEAST_SQUARES, PROXIMAL = LEARNERS = LeastSquares.rule, Proximal.rule
 
 
 def data_options(*own: Any) -> Callable[[F], F]:
-    """Add what a learner is trained on, and the learner; then a command's own options."""
+    """Return a decorator that adds the training data and the learner, then a command's `own` options."""
     options: tuple[Any, ...] = (
         click.argument("data", type=click.Path(path_type=Path)),
         click.option("--target", required=True, metavar="COLUMN", help="Column to predict."),
@@ -234,7 +234,7 @@ COMMANDS = (transfer_command, follow_command, calibrate_command)
 def _planned_learner(
     name: str | None, regularization: float | None, planned: PlannedTraining | None, width: int
 ) -> Any:
-    """Return the learner that the command line asks for; None where that is the plan's own."""
+    """Return the learner given on the command line; None if the plan's own is used."""
     if planned is None:
         return learner_by_name(name, regularization, True)
     rule = planned.learner.rule
@@ -248,7 +248,7 @@ def _planned_learner(
 
 
 def learner_by_name(name: str | None, regularization: float | None, fit_intercept: bool) -> Any:
-    """Return a learner by its name, or what a function of the user's own code makes."""
+    """Return a learner by name, or the result of a user-defined function."""
     if regularization is not None and not 0 < regularization < math.inf:
         reason = "λ must be > 0; for λ = 0, use --learner least-squares"
         raise InputError(reason, field="--regularization", found=f"= {regularization:g}")
@@ -267,7 +267,7 @@ def learner_by_name(name: str | None, regularization: float | None, fit_intercep
     if not module or not function:
         reason = f"unknown; known are {', '.join(LEARNERS)}, or MODULE:FUNCTION"
         raise InputError(reason, field="--learner", found=repr(name))
-    if os.getcwd() not in sys.path:  # as python -m has it
+    if os.getcwd() not in sys.path:  # as with python -m
         sys.path.insert(0, os.getcwd())
     with own_code(name):
         try:
@@ -285,7 +285,7 @@ def read_regions(
     data: Path, target: str, region: str | None, skip: tuple[str, ...], test: float, seed: int,
     scaling: FeaturesScaling | None = None,
 ) -> dict[str, RegionData]:  # fmt: skip
-    """Return each region's raw samples, for training and for testing, with columns as their scaling has them."""
+    """Return each region's raw samples for training and testing, with columns in the order of the scaling."""
     from learnroute.learning.data import RegionData, split
 
     if is_folder(data) and is_folder(data / "train") and is_folder(data / "test"):
@@ -307,7 +307,7 @@ def read_regions(
 
 
 def _pair(name: str, found: RegionTable, scaling: FeaturesScaling | None) -> tuple[Any, Any]:
-    """Return features and targets of a region, the features in the order of the scaling's columns."""
+    """Return features and targets of a region, with features in the order of the scaling's columns."""
     wanted = None if scaling is None else scaling.columns
     if wanted is None or found.columns == wanted:
         return found.features, found.targets
@@ -324,14 +324,14 @@ def _pair(name: str, found: RegionTable, scaling: FeaturesScaling | None) -> tup
 
 
 def samples_width(regions: dict[str, RegionData], scaling: FeaturesScaling | None) -> int:
-    """Return how many features a learner gets of raw samples."""
+    """Return the number of features that a learner gets from raw samples."""
     if scaling is not None:
         return scaling.width
     return next((region.train[0].shape[1] for region in regions.values()), 0)
 
 
 def _planned_training(plan_file: Path | None, route: str | None, problem_file: Path | None) -> PlannedTraining | None:
-    """Return what a plan says about training, or the plan that a route through a problem is; None of a route alone."""
+    """Return the training of a plan file, or of a route through a problem; None for a route without a problem."""
     from learnroute.learning.planned_training import PlannedTraining
 
     problem = None if problem_file is None else read_problem(problem_file_of(problem_file))

@@ -1,4 +1,4 @@
-"""Pictures: what was planned, compared, simulated, and swept. Needs matplotlib."""
+"""Pictures of plans, comparisons, simulations and sweeps. Needs matplotlib."""
 
 from learnroute.plots.calibrations import draw_calibration
 from learnroute.plots.compared_learners import draw_learners

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @picture_of(Calibration, "What `calibrate` returned")
 def draw_calibration(calibration: Calibration, ax: Axes | None = None) -> Figure:
-    """Draw the coefficients of the law with their intervals, and beside them those of a fit with all of them free."""
+    """Draw the coefficients of the law with their intervals, beside those of a fit with all coefficients free."""
     figure, axes = own_or_new(ax, figsize=(6.5, 3.6))
     pairs = {
         "retention p₁": (calibration.retention, calibration.free_retention),

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 LOOKS = {SHORTEST: (BLUE, "-", 2.6), PAPERS: (VERMILLION, "--", 1.6), OWN: (GREEN, "-.", 1.6)}
 NAMES = {SHORTEST: "shortest", PAPERS: "best for least squares (paper)", OWN: "best for one λ"}
 DRAWN = (LeastSquares.rule, PROXIMAL)  # learners whose routes have a curve
-WIDE = 6.0  # times the floor: losses further apart are drawn on a logarithmic axis
-ROOM = 0.06  # of the height, above and below
+WIDE = 6.0  # multiple of the floor beyond which losses are drawn on a logarithmic axis
+ROOM = 0.06  # share of the height left free above and below
 
 
 @picture_of(LearnerTable, "What `compare_learners` returned")
@@ -30,7 +30,7 @@ def draw_learners(found: LearnerTable, problem: Problem, ax: Axes | None = None)
     values = found.regularizations
     axes.set_xscale("log")
     marked = False
-    minima = []  # total loss and λ of the best λ of each curve
+    minima = []  # total loss and λ at the minimum of each curve
     for curve in found.curves:
         colour, dash, width = LOOKS[curve.route_kind]
         axes.plot(values, curve.totals, color=colour, ls=dash, lw=width, label=_name(found, curve), zorder=2)
@@ -68,12 +68,12 @@ def draw_learners(found: LearnerTable, problem: Problem, ax: Axes | None = None)
 
 
 def _two_digits(value: float) -> str:
-    """Return a λ, which is one of a grid, in two digits."""
+    """Return a λ of the grid with two digits."""
     return f"{float(f'{value:.2g}'):g}"
 
 
 def _limit(axes: Axes, found: LearnerTable) -> None:
-    """Choose the axis of losses: from the floor to what training as the paper does, or not at all, costs."""
+    """Set the loss axis: from the floor to the losses of the paper's learner and of the untrained model."""
     floor = found.floor.total
     assert floor is not None
     known = [curve.limit for curve in found.curves if curve.limit is not None]
@@ -89,7 +89,7 @@ def _limit(axes: Axes, found: LearnerTable) -> None:
 
 
 def _name(found: LearnerTable, curve: Curve) -> str:
-    """Say what a route is: one may be shortest and best at once."""
+    """Return the name of a route, which may be shortest and best at once."""
     kinds = {row.route_kind: None for row in found.rows if row.order == curve.order and row.learner in DRAWN}
     return f"route: {', '.join(NAMES[kind] for kind in kinds)}"
 

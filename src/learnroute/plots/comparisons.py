@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BAR = 0.66  # the width of a bar
+BAR = 0.66  # width of a bar
 
 
 @picture_of(Comparison, "What `compare` returned", title="A title for the picture; the problem's title if omitted.")
@@ -39,7 +39,7 @@ def draw_comparison(
         axes.annotate(text, (k, top), (0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=9)
     names = [f"{row.method}\n(mean of {row.draws})" if row.draws > 1 else row.method for row in rows]
     axes.set_xticks(range(len(rows)), names)
-    if ax is not None:  # room for the legend, which is in the axes where these are given
+    if ax is not None:  # room for the legend, which is inside the caller's axes
         low, high = axes.get_ylim()
         axes.set_ylim(low, high + 0.35 * (high - low))
     axes.set_ylabel("expected loss per region")

@@ -28,7 +28,7 @@ ROW = 0.34  # inches per row
 
 @picture_of(FleetTable, "What `compare_fleets` returned")
 def draw_fleets(found: FleetTable, problem: Problem, ax: Axes | None = None) -> Figure:
-    """Draw expected error and travel of each fleet as a stacked bar, the best one named in bold."""
+    """Draw expected error and travel of each fleet as a stacked bar, with the name of the best one in bold."""
     rows = found.rows
     figure, axes = own_or_new(ax, figsize=(8.4, 1.9 + ROW * max(len(rows), 4)))
     kinds: dict[str, list[int]] = {"expected error": [], "expected error, no vehicle": []}

@@ -1,4 +1,4 @@
-"""A figure that a notebook shows by itself, whether pyplot was imported or not."""
+"""A figure that notebooks display, whether pyplot was imported or not."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import io
 
 from matplotlib.figure import Figure
 
-DOTS = 100  # an inch
+DOTS = 100  # per inch
 
 
 class InlineFigure(Figure):
-    """A matplotlib figure with a picture for notebooks; outside of them, an ordinary one."""
+    """A matplotlib figure that notebooks display as a picture; elsewhere, an ordinary figure."""
 
     def _repr_png_(self) -> bytes:
         return png_of(self)
 
 
 def png_of(figure: Figure, dots: int = DOTS) -> bytes:
-    """Return a figure as a PNG file, on white."""
+    """Return a figure as a PNG image on a white background."""
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=dots, facecolor="white")
     return file.getvalue()

@@ -1,8 +1,8 @@
-"""Where to write labels: beside their marks, off other labels, marks, lines and the frame.
+"""Placement of labels beside their marks, clear of other labels, marks, lines and the frame.
 
 Each label has candidate positions around its mark (point-feature label placement; Christensen, Marks and Shieber
-1995). All start with the cheapest one; sweeps then move each label to the best position given all others. Nothing is
-random. Lengths are in points, boxes are left, lower, right, upper.
+1995). All labels start at their cheapest position; sweeps then move each label to the best position given all others.
+Nothing is random. Lengths are in points; boxes are (left, lower, right, upper).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ BoolArray = NDArray[np.bool_]
 
 DIRECTIONS = 16
 GAPS = (2.5, 8.0, 15.0, 24.0, 36.0, 50.0)  # between a mark and its label
-FAR = 12.0  # gap from which a line leads from the label to its mark
-CLEAR = 1.5  # kept free around boxes
-NEAR = 7.0  # another mark at less than this may seem to be the one meant
+FAR = 12.0  # gap from which a line connects the label to its mark
+CLEAR = 1.5  # free space around boxes
+NEAR = 7.0  # a label may seem to belong to another mark that is closer than this
 SWEEPS = 12
-ROUNDS = 8  # of sweeps, each with dearer overlaps where some are left
-KEPT = 40  # candidates a label, the cheapest ones
-CROSSING = 6.0  # cost of a label's line that crosses another label or mark
+ROUNDS = 8  # of sweeps; the cost of remaining overlaps increases from round to round
+KEPT = 40  # number of candidates per label, the cheapest ones
+CROSSING = 6.0  # cost if a label's line crosses another label or mark
 HARD = 100.0  # cost of an overlap with a label, a mark, or the outside
 LABEL = "label"  # the group id of labels
 POINTS = 72.0  # per inch
@@ -38,9 +38,9 @@ RADIUS, RING = 4.0, 9.0  # points: of the marks of a curve, and of a ring around
 
 
 class Ground(NamedTuple):
-    """What labels stay off."""
+    """The obstacles that labels avoid."""
 
-    marks: FloatArray  # centres of the marks, the labels' own included, x 2
+    marks: FloatArray  # centres of the marks, including the labels' own, x 2
     radii: FloatArray  # of the marks
     lines: FloatArray  # segments: from x, from y, to x, to y
     arrows: FloatArray  # centres of arrow heads
@@ -48,21 +48,21 @@ class Ground(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """Where labels went."""
+    """The positions of placed labels."""
 
     centres: FloatArray  # of the labels' boxes
-    far: BoolArray  # for each label, whether a line should lead to it
-    free: BoolArray  # for each label, whether it overlaps nothing; others are better left out
+    far: BoolArray  # whether each label needs a line to its mark
+    free: BoolArray  # whether each label overlaps nothing; others should be omitted
 
 
 def fix_layout(figure: Figure) -> None:
-    """Lay the figure out once, so that places in points are final."""
+    """Lay out the figure once, so that positions in points are final."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
 
 
 def in_points(axes: Axes, places: FloatArray) -> FloatArray:
-    """Return places on paper, in points from the lower left corner of the axes."""
+    """Return positions on paper, in points from the lower left corner of the axes."""
     return np.asarray((axes.transData.transform(places) - axes.bbox.p0) * POINTS / axes.figure.dpi)
 
 
@@ -75,7 +75,7 @@ def draw_labels(
     axes: Axes, texts: Mapping[int, str], places: FloatArray, ground: Ground, font: float = 9,
     colours: Mapping[int, str] | None = None, strict: bool = True,
 ) -> None:  # fmt: skip
-    """Write texts beside the marks of these numbers; labels without a free place are left out.
+    """Write texts beside the marks with these indices; labels without a free position are omitted.
 
     A label that is far from its mark is connected to it by a line, which ends at the edge of the mark.
     """
@@ -109,7 +109,7 @@ def label_curves(
     axes: Axes, texts: Mapping[int, str], places: FloatArray, curves: Sequence[FloatArray],
     colours: Mapping[int, str] | None = None, ringed: int | None = None,
 ) -> None:  # fmt: skip
-    """Label points of curves, each curve an array of places; the mark of one point is a wide ring."""
+    """Label points of curves, each an array of positions; the mark of one point is a wide ring."""
     bends = [in_points(axes, curve) for curve in curves]
     lines = np.concatenate([np.concatenate([way[:-1], way[1:]], axis=1) for way in bends])
     marks = in_points(axes, places)
@@ -135,14 +135,14 @@ def place_labels(sizes: FloatArray, own: IntArray, ground: Ground, strict: bool 
     every = rows[:, 0]
     hit = _mutual(boxes[every, chosen])
     free = alone[every, chosen] < HARD if strict else np.ones(len(sizes), dtype=bool)
-    while (left := hit & free & free[:, None]).any():  # leave out those that hit most, the last first
+    while (left := hit & free & free[:, None]).any():  # omit the labels with the most overlaps, the last one first
         free[len(free) - 1 - int(np.argmax(left.sum(axis=1)[::-1]))] = False
     far = ~np.isnan(leaders[every, chosen, 0])
     return Placed(centres[every, chosen], far, free)
 
 
 def clipped_lengths(lines: FloatArray, boxes: FloatArray) -> FloatArray:
-    """Return how much of each line is inside each box, lines broadcast against boxes (Liang and Barsky)."""
+    """Return the length of each line inside each box, lines broadcast against boxes (Liang and Barsky)."""
     start, way = lines[..., :2], lines[..., 2:] - lines[..., :2]
     with np.errstate(divide="ignore", invalid="ignore"):
         to_low, to_high = (boxes[..., :2] - start) / way, (boxes[..., 2:] - start) / way
@@ -168,7 +168,7 @@ def _candidates(sizes: FloatArray, spots: FloatArray, radii: FloatArray) -> tupl
 
 
 def _leaders(boxes: FloatArray, spots: FloatArray) -> FloatArray:
-    """Return the lines from marks to the nearest places of their boxes."""
+    """Return the lines from marks to the nearest points of their boxes."""
     goals = np.clip(spots[:, None], boxes[..., :2], boxes[..., 2:])
     return np.concatenate([np.broadcast_to(spots[:, None], goals.shape), goals], axis=2)
 
@@ -176,7 +176,7 @@ def _leaders(boxes: FloatArray, spots: FloatArray) -> FloatArray:
 def _cost_alone(
     boxes: FloatArray, leaders: FloatArray, gaps: FloatArray, own: int, ground: Ground, strict: bool
 ) -> FloatArray:
-    """Return what each candidate of a label costs, whatever the other labels do."""
+    """Return the cost of each candidate of a label, regardless of the other labels."""
     outside = np.maximum(ground.frame[:2] - boxes[:, :2], 0) + np.maximum(boxes[:, 2:] - ground.frame[2:], 0)
     cost = HARD * (outside > 0).any(axis=1) + outside.sum(axis=1)
     cost += gaps / 9
@@ -201,7 +201,7 @@ def _cost_alone(
 
 
 def _sweeps(alone: FloatArray, boxes: FloatArray, leaders: FloatArray) -> IntArray:
-    """Choose a candidate for each label: the cheapest ones, moved in turns; overlaps that stay become dearer."""
+    """Choose a candidate for each label: start with the cheapest and move labels in turn, with rising overlap costs."""
     size = len(alone)
     every = np.arange(size)
     chosen = np.zeros(size, dtype=np.int64)
@@ -232,7 +232,7 @@ def _sweeps(alone: FloatArray, boxes: FloatArray, leaders: FloatArray) -> IntArr
 def _cost_together(
     boxes: FloatArray, leaders: FloatArray, other_boxes: FloatArray, other_leaders: FloatArray
 ) -> tuple[BoolArray, FloatArray]:
-    """Return for each candidate which placed labels it overlaps, and what crossings with leaders cost."""
+    """Return which placed labels each candidate overlaps, and the cost of crossings with leaders."""
     hard = _overlaps(boxes[:, None], other_boxes)
     far, led = ~np.isnan(leaders[:, 0]), ~np.isnan(other_leaders[:, 0])
     crossings = np.zeros(len(boxes))

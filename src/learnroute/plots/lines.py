@@ -1,4 +1,4 @@
-"""Lines with bands, the same look everywhere: one colour, marker and dash per method, distinct without colour too."""
+"""Lines with bands: one colour, marker and dash pattern per method, also distinct without colour."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Look(NamedTuple):
-    """How one line is drawn and named. Wide lines lie below narrow ones, so that two in one place are both seen."""
+    """Style and name of a line. Wide lines are below narrow ones, so that both are visible where they coincide."""
 
     name: str
     colour: str
@@ -22,7 +22,7 @@ class Look(NamedTuple):
     width: float = 1.6
 
 
-# a method has one name in all pictures and tables: the one that is asked for
+# a method has the same name in all pictures and tables: the one that selects it
 METHOD_LOOKS = {
     "algorithm1": Look("algorithm1", BLUE, "o", "-"),
     "baseline": Look("baseline", VERMILLION, "s", "--"),
@@ -48,14 +48,14 @@ Line = Sequence[tuple[float, Statistics]]
 
 
 def look_of(name: str, place: int = 0) -> Look:
-    """Return a method's look, or a spare one for anything else."""
+    """Return the style of a method, or a spare style for any other name."""
     if name in METHOD_LOOKS:
         return METHOD_LOOKS[name]
     return Look(name, *SPARE_LOOKS[place % len(SPARE_LOOKS)])
 
 
 def shown_value(name: str, value: Any) -> str:
-    """`T = 8`, `family closure`."""
+    """Return a dimension and its value as text: `T = 8`, `family closure`."""
     if name in SYMBOLS:
         return f"{SYMBOLS[name]} = {value:g}"
     return f"{name} {value}"
@@ -85,7 +85,7 @@ def break_at(axes: Axes, samples: int) -> None:
 
 
 def whole_ticks(axes: Axes, axis: str) -> None:
-    """Tick whole numbers only where the axis counts something."""
+    """Use only integer ticks if the axis counts something."""
     if axis in ("regions", "samples") and axes.get_xscale() == "linear":
         from matplotlib.ticker import MaxNLocator
 
@@ -93,7 +93,7 @@ def whole_ticks(axes: Axes, axis: str) -> None:
 
 
 def counts(lines: Mapping[Any, Line]) -> str:
-    """Return how many problems there are per point: one number, or a range."""
+    """Return the number of problems per point as text: one number, or a range."""
     seen = sorted({found.count for line in lines.values() for _, found in line})
     if not seen:
         return "no problems"

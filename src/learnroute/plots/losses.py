@@ -1,4 +1,4 @@
-"""Losses as stacked bars: what is lost is stacked up from zero; what is taken off leads back to the total, hatched."""
+"""Losses as stacked bars: positive parts are stacked from zero, negative parts lead back to the total, hatched."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ PART_NAMES = {
     "noise": "error: noise",
     "pairs": "error: pairs",
 }
-GAINED = {"pairs": "gain: pairs"}  # what parts are called where they are negative; else they are "taken off"
-NEGLIGIBLE = 1e-4  # share of the largest sum of parts below which a part is not drawn
-STACKED = 0.62  # of a bar's width, where something is taken off beside the stack
-ROOM = 0.08  # of the height, above and below
-FAR = 0.6  # of the height: a bound further below the bars is in the legend only
-BAR = 0.62  # the width of a plan's bar
+GAINED = {"pairs": "gain: pairs"}  # names of negative parts; other negative parts are "taken off"
+NEGLIGIBLE = 1e-4  # parts below this share of the largest sum of parts are not drawn
+STACKED = 0.62  # width of the stack as a share of the bar, if negative parts are beside it
+ROOM = 0.08  # share of the height left free above and below
+FAR = 0.6  # share of the height; a bound further below the bars is only in the legend
+BAR = 0.62  # width of a plan's bar
 
 
 class Segment(NamedTuple):
-    """A part of one bar: from `bottom`, by `height`, which is negative where it is taken off."""
+    """A part of one bar, from `bottom` and of the given `height`, which is negative for a negative part."""
 
     part: str
     bar: int
@@ -38,14 +38,14 @@ class Segment(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the part is called."""
+        """Name of the part in the legend."""
         if self.height > 0:
             return PART_NAMES[self.part]
         return GAINED.get(self.part, f"{PART_NAMES[self.part]} (taken off)")
 
 
 def segments_of(losses: Sequence[Loss]) -> list[Segment]:
-    """Return what bars are made of: positive parts upwards, then negative ones back down to each total."""
+    """Return the segments of bars: positive parts upwards, then negative parts back down to each total."""
     least = NEGLIGIBLE * max((loss.magnitude for loss in losses), default=0.0)
     drawn = {part for part in PART_COLOURS if any(abs(getattr(loss, part)) > least for loss in losses)}
     found = []
@@ -61,9 +61,9 @@ def segments_of(losses: Sequence[Loss]) -> list[Segment]:
 
 
 def draw_bars(axes: Axes, losses: Sequence[Loss], width: float, numbered: bool = False) -> None:
-    """Draw one bar per loss, and where the totals are where that is not the upper end; set the limits of the axis.
+    """Draw one bar per loss, mark totals that are not the upper end of their bar, and set the limits of the axis.
 
-    `numbered`: the legend has the values, for a single bar.
+    If `numbered` (for a single bar), the legend contains the values.
     """
     segments = segments_of(losses)
     split = any(segment.height < 0 for segment in segments)
@@ -91,7 +91,7 @@ def draw_bars(axes: Axes, losses: Sequence[Loss], width: float, numbered: bool =
 
 
 def draw_bound(axes: Axes, bound: float, name: str) -> None:
-    """Draw a lower bound as a line across the bars; one far below them is in the legend only."""
+    """Draw a lower bound as a line across the bars; a bound far below them is only in the legend."""
     low, high = axes.get_ylim()
     if bound >= low - FAR * (high - low):
         axes.set_ylim(min(low, bound - ROOM * (high - low)) if bound < low else low, high)
@@ -116,12 +116,12 @@ def draw_loss(axes: Axes, plan: Plan) -> None:
 
 
 def number_text(value: float) -> str:
-    """Return a number with four digits, and with a minus as wide as on the axes."""
+    """Return a number with four digits and the same minus sign as on the axes."""
     return f"{value:.4g}".replace("-", "−")
 
 
 def _by_name(segments: list[Segment]) -> dict[str, list[Segment]]:
-    """Return segments by what they are called, stacked ones first, in the order of the parts."""
+    """Return segments by name, stacked ones first, in the order of the parts."""
     ranked = sorted(segments, key=lambda segment: (segment.height < 0, list(PART_COLOURS).index(segment.part)))
     found: dict[str, list[Segment]] = {}
     for segment in ranked:

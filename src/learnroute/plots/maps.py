@@ -1,4 +1,4 @@
-"""The map under a route: where regions are, its shape on paper, equal scales and axis names."""
+"""The map below a route: positions of regions, paper size, equal scales and axis names."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 AREA = 29.0  # square inches of a map
-ROOMY = 25  # regions from which on it grows, up to half as much again
-PROPORTIONS = 0.55, 2.2  # width over height, at least and at most
+ROOMY = 25  # number of regions from which the area grows, by up to 50 %
+PROPORTIONS = 0.55, 2.2  # minimum and maximum width over height
 ROOM = np.array([0.5, 0.38])  # inches around the outermost regions, for their names
-EDGE = 0.2  # and without names
+EDGE = 0.2  # inches around the outermost regions if there are no names
 LEAST_COSINE = 0.05  # maps close to the poles are not stretched further
 
 
 def map_places(problem: Problem) -> FloatArray:
-    """Return where stops are drawn, the depot last: at their coordinates, or at places made up from travel costs.
+    """Return the positions of stops, the depot last: their coordinates, or positions computed from travel costs.
 
-    On the globe, longitudes are counted on past 180 degrees where that keeps regions together.
+    On the globe, longitudes continue past 180 degrees if that keeps regions together.
     """
     if problem.stop_coordinates is None:
         return scaled_places(problem.ways.matrix)
@@ -40,7 +40,7 @@ def map_places(problem: Problem) -> FloatArray:
 
 
 def paper_size(line: FloatArray, stretch: float, regions: int) -> FloatArray:
-    """Return width and height of the map, in inches, for what is drawn on it."""
+    """Return the width and height of the map in inches for the line drawn on it."""
     across, along = np.ptp(line, axis=0) / (stretch, 1.0)
     proportion = np.clip(across / along if along > 0 else PROPORTIONS[1] if across > 0 else 1.5, *PROPORTIONS)
     area = AREA * np.clip(regions / ROOMY, 1.0, 1.5)
@@ -48,7 +48,7 @@ def paper_size(line: FloatArray, stretch: float, regions: int) -> FloatArray:
 
 
 def stretch_of(line: FloatArray, geographic: bool) -> float:
-    """Return how many degrees of longitude are as long as one of latitude, in the middle of the map; 1 in the plane."""
+    """Return the degrees of longitude as long as one degree of latitude at the map's centre; 1 in the plane."""
     if not geographic:
         return 1.0
     middle = (line[:, 1].min() + line[:, 1].max()) / 2
@@ -56,7 +56,7 @@ def stretch_of(line: FloatArray, geographic: bool) -> float:
 
 
 def show_all(axes: Axes, line: FloatArray, stretch: float, inches: FloatArray, named: bool) -> None:
-    """Show the whole line in equal scales on a map of this size, with room for names if there are any."""
+    """Show the whole line in equal scales on a map of this size, with room for names if `named`."""
     low, high = line.min(axis=0), line.max(axis=0)
     wide = np.array([stretch, 1.0])
     scale = float(max((high - low) / wide / (inches - 2 * (ROOM if named else EDGE))))  # units per inch
@@ -68,7 +68,7 @@ def show_all(axes: Axes, line: FloatArray, stretch: float, inches: FloatArray, n
 
 
 def name_axes(axes: Axes, problem: Problem) -> None:
-    """Name the axes after what the coordinates are."""
+    """Name the axes according to the kind of coordinates."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(9, steps=[1, 2, 5, 10]))
@@ -89,6 +89,6 @@ def name_axes(axes: Axes, problem: Problem) -> None:
 
 
 def degrees(value: float, positive: str, negative: str) -> str:
-    """`5.5°E`."""
+    """Return an angle as text, such as `5.5°E`."""
     shown = f"{abs(value):.7g}"
     return f"{shown}°{'' if shown in ('0', '180') else positive if value > 0 else negative}"

@@ -1,4 +1,4 @@
-"""Estimates, transfer matrices and followed routes -> pictures: a matrix with the names of the regions."""
+"""Estimate, Transfer, Following -> picture: a matrix with the names of the regions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_NAMES = 40  # along an axis; above, there are none
-LONGEST = 18  # characters of a name
+MOST_NAMES = 40  # along an axis; with more regions, there are no names
+LONGEST = 18  # maximum characters of a name
 
 
 @picture_of(Estimate, "What `estimate` returned")

@@ -1,4 +1,4 @@
-"""How all pictures are made, written and coloured. This is where matplotlib comes in."""
+"""Creation, saving and colours of all pictures. matplotlib is first imported here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-# Okabe and Ito's colours, told apart by all kinds of colour vision
+# Okabe and Ito's colours, distinguishable with all kinds of colour vision
 BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, YELLOW, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442", "#000000",
 )  # fmt: skip
@@ -52,7 +52,7 @@ DOCUMENTED = """
 def picture_of(
     kind: type | None, result: str, **described: str
 ) -> Callable[[Callable[P, Figure]], Callable[P, Figure]]:
-    """Return a decorator for functions that draw a result: it checks their arguments and completes their docstrings.
+    """Return a decorator for functions that draw a result, which checks arguments and completes the docstring.
 
     `kind` is the type of the result, which is the first parameter (None: the function checks it itself), and `result`
     describes it. `described` has a sentence for each parameter other than the result, `problem` and `ax`.
@@ -85,17 +85,17 @@ def picture_of(
 
 
 def check_picture(path: str | Path) -> None:
-    """Refuse a picture that could not be drawn or written later.
+    """Check that a picture can be drawn and written later.
 
     Parameters
     ----------
     path
-        Where the picture is to go: .png, .svg or .pdf.
+        Path of the picture: .png, .svg or .pdf.
 
     Raises
     ------
     InputError
-        For another ending or a path that cannot be written, or without matplotlib.
+        If the suffix is unknown, the path cannot be written, or matplotlib is not installed.
     """
     check_destination(as_path("path", path), PICTURES, "picture format")
     new_figure()
@@ -109,7 +109,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
 
 
 def new_figure(**options: Any) -> Figure:
-    """Make a figure without touching pyplot's global state or needing a display."""
+    """Return a new figure, without changing pyplot's global state or needing a display."""
     try:
         import_module("matplotlib.figure")
         from learnroute.plots.inline import InlineFigure
@@ -119,14 +119,14 @@ def new_figure(**options: Any) -> Figure:
 
 
 def check_axes(ax: object) -> None:
-    """Refuse what are neither axes of matplotlib nor left out."""
-    axes = sys.modules.get("matplotlib.axes")  # whoever has axes has imported it
+    """Raise InputError unless `ax` is None or matplotlib axes."""
+    axes = sys.modules.get("matplotlib.axes")  # imported if the caller has axes
     if ax is not None and (axes is None or not isinstance(ax, axes.Axes)):
         raise InputError("expected axes of matplotlib, or nothing", field="ax", value=ax)
 
 
 def own_or_new(ax: Axes | None, **options: Any) -> tuple[Figure, Axes]:
-    """Return the caller's axes with their figure, or a new figure with axes of its own."""
+    """Return the caller's axes with their figure, or a new figure with new axes."""
     if ax is None:
         figure = new_figure(layout="constrained", **options)
         return figure, figure.subplots()
@@ -134,7 +134,7 @@ def own_or_new(ax: Axes | None, **options: Any) -> tuple[Figure, Axes]:
 
 
 def root_figure(ax: Axes) -> Figure:
-    """Return the figure that axes are in, be it through a part of it."""
+    """Return the figure that contains the axes, directly or in a subfigure."""
     return ax.figure.figure
 
 
@@ -144,14 +144,14 @@ def name_of(problem: Problem) -> str:
 
 
 def travel_label(problem: Problem) -> str:
-    """Return the name of an axis with the travel of whole routes, and its unit."""
+    """Return the label of an axis for the travel of whole routes, with its unit."""
     return f"travel of the whole route ({problem.travel_unit or 'units of travel'})"
 
 
 def entitle(figure: Figure, axes: Axes, own: bool, title: str, size: float = 12, legend_columns: int = 0) -> None:
-    """Write title and legend: above and below a picture of our own, else within the caller's axes.
+    """Write title and legend: above and below the picture if the figure is new, otherwise inside the caller's axes.
 
-    Lines of the title that are longer than the picture is wide are wrapped.
+    Title lines wider than the picture are wrapped.
     """
     title = literal(title)
     if own:
@@ -166,24 +166,24 @@ def entitle(figure: Figure, axes: Axes, own: bool, title: str, size: float = 12,
 
 
 def literal(text: str) -> str:
-    """Return text that is drawn as it is written: between two dollars, matplotlib would read a formula."""
+    """Return text that is drawn literally; matplotlib would read text between two dollar signs as a formula."""
     return text.replace("$", r"\$")
 
 
 def tidy(axes: Axes) -> None:
-    """A light grid, no box."""
+    """Draw a light grid, and remove the box."""
     axes.grid(True, color="#DDDDDD", lw=0.6)
     axes.set_axisbelow(True)
     remove_box(axes)
 
 
 def remove_box(axes: Axes) -> None:
-    """No box: the left and the lower line are enough."""
+    """Remove the box except for the left and lower line."""
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def shape_line(problem: Problem, learner: Learner | None = None) -> str:
-    """Return a line about the learner, σ in four digits, with the λ that was chosen where `learner` has it."""
+    """Return a line about the learner, with σ in four digits and the chosen λ if `learner` has one."""
     known = problem.learner if learner is None else learner
     shape = replace(known, noise=float(f"{known.noise:.4g}")).shape_text(problem.samples)
     return ", ".join(filter(None, [f"{problem.regime} regime: {shape}", known.training_text]))

@@ -1,4 +1,4 @@
-"""The standard figure of rows: how far above the optimum each method is, against one dimension."""
+"""The standard figure of sweep rows: the ratio of each method to the optimum against one dimension."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_PANELS = 12
-WIDEST = 34  # letters in a line above a panel
+WIDEST = 34  # maximum letters per line above a panel
 ACROSS = 4  # panels per row
-BANDS = {  # what is shaded
+BANDS = {  # descriptions of the shaded band
     "interval": "; shaded: 95 % interval of the mean",
     "spread": "; shaded: where 90 % of the problems are",
     "none": "",
@@ -38,14 +38,14 @@ BANDS = {  # what is shaded
 def draw_ratios(
     rows: Iterable[Row], axis: str | None = None, where: Mapping[str, Any] | None = None, band: str = "interval"
 ) -> Figure:
-    """Draw mean ratios of all methods against `axis`; other dimensions that vary get one panel per combination.
+    """Draw mean ratios of all methods against `axis`, with one panel per combination of other varying dimensions.
 
     Parameters
     ----------
     rows
-        Rows of a sweep, as `learnroute.study.store.Store.rows` gives them.
+        Rows of a sweep, as returned by `learnroute.study.store.Store.rows`.
     axis
-        The dimension to draw against: regions, features, samples or noise; the one with most values if omitted.
+        The dimension to draw against: regions, features, samples or noise; the one with the most values if omitted.
     where
         Only rows with these values: `{"family": "closure"}`.
     band
@@ -59,7 +59,7 @@ def draw_ratios(
     Raises
     ------
     InputError
-        Where there is nothing to draw, or more panels than are legible; or without matplotlib.
+        If there is nothing to draw, there are too many panels to be legible, or matplotlib is not installed.
     """
     _check(rows, axis, where, band)
     groups, proved = _groups(rows, dict(where or {}))
@@ -116,7 +116,7 @@ def _check(rows: Any, axis: Any, where: Any, band: Any) -> None:
 
 
 def _groups(rows: Iterable[Row], where: dict[str, Any]) -> tuple[dict[tuple[Any, ...], list[float]], bool]:
-    """Ratios by dimensions and method, and whether all of them are to a proved optimum."""
+    """Return ratios by dimensions and method, and whether all of them refer to a proved optimum."""
     groups: dict[tuple[Any, ...], list[float]] = {}
     proved = True
     for row in rows:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_ENDS = 12  # last regions drawn
+MOST_ENDS = 12  # maximum number of last regions drawn
 
 
 @picture_of(

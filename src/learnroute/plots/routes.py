@@ -1,4 +1,4 @@
-"""Plan -> picture: the route on a map, beside what its loss is made of."""
+"""Plan -> picture: the route on a map, beside the parts of its loss."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_NAMES = 60  # regions up to which names are written
-MOST_MARKS = 1000  # and up to which each region has a mark, and some a number
-MOST_NUMBERS = 120  # and up to which each has a number
-NUMBERS = 30  # else at most about so many
-LONGEST_NAME = 28  # characters
-MOST_VECTORS = 5000  # legs that are lines in .svg and .pdf; more are pixels there too
+MOST_NAMES = 60  # maximum number of regions with names
+MOST_MARKS = 1000  # maximum number of regions with a mark each and some numbers
+MOST_NUMBERS = 120  # maximum number of regions with a number each
+NUMBERS = 30  # approximate maximum of numbers with more regions
+LONGEST_NAME = 28  # maximum characters
+MOST_VECTORS = 5000  # maximum number of legs drawn as lines in .svg and .pdf; more are rasterised
 AROUND_MAP = np.array([4.1, 1.25])  # inches for everything beside the map
 LOSS_WIDTH = 2.6
 SCORES = "cividis_r"
-COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, "#b8860b", "#1b6f8a", "#8c4a2f", "#444444")  # of vehicles, and of models
+COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, "#b8860b", "#1b6f8a", "#8c4a2f", "#444444")  # of vehicles and models
 SHAPES = "o^sDvPX<"  # of models
 ARROW = {"arrowstyle": "-|>", "color": GREY, "lw": 1.2, "mutation_scale": 12, "shrinkA": 0, "shrinkB": 0}
-STRAIGHT = 45.0  # points: a straight part of a street that is as long as this has an arrow of its own
-SKIPPED = "#767676"  # regions that are not visited
+STRAIGHT = 45.0  # points: straight parts of a street of at least this length have their own arrow
+SKIPPED = "#767676"  # colour of regions that are not visited
 
 
 @picture_of(
@@ -52,8 +52,8 @@ SKIPPED = "#767676"  # regions that are not visited
 def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
     """Draw a plan: the route on a map on the left, the loss on the right.
 
-    Regions without coordinates get places from their travel costs, by multidimensional scaling. Regions that are not
-    visited are hollow, and those that are visited several times have all their numbers.
+    Regions without coordinates are placed by multidimensional scaling of their travel costs. Regions that are not
+    visited are hollow; regions that are visited several times show all their numbers.
     """
     places = map_places(problem)
     legs = _legs(plan, problem, places)
@@ -97,7 +97,7 @@ def _entitle_map(axes: Axes, plan: Plan, problem: Problem) -> None:
 
 
 def _fleet_title(plan: Plan) -> str:
-    """Say what colours and shapes mean where there are several vehicles or models."""
+    """Return a title that explains colours and shapes of several vehicles or models."""
     vehicles = f"{len(plan.by_vehicle())} routes, one colour each" if plan.several else "one route"
     models = "" if plan.several else f", {len(set(plan.models or ()))} models, one shape each"
     served = "" if plan.served_by is None else "; outlines: the model that serves"
@@ -105,7 +105,7 @@ def _fleet_title(plan: Plan) -> str:
 
 
 def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, legs: list[FloatArray]) -> None:
-    """Draw the way through the regions, and the regions: named, numbered or, if they are very many, just the ends."""
+    """Draw the route and its regions, with names or numbers; with very many regions, only the ends are marked."""
     regions, named = _marked_regions(plan), problem.size <= MOST_NAMES
     skipped = [i for i in range(problem.size) if problem.regions[i] in set(plan.skipped)]
     if len(plan.order) > MOST_MARKS:
@@ -142,7 +142,7 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, leg
 
 
 def _draw_ways(axes: Axes, plan: Plan, legs: list[FloatArray], width: float) -> None:
-    """Draw the way of each vehicle, ways back dashed."""
+    """Draw the route of each vehicle, with its leg back dashed."""
     for vehicle, colour in zip(_legs_by_vehicle(plan), _vehicle_colours(plan), strict=True):
         own = legs[vehicle]
         way = own[:-1] if plan.closed else own
@@ -153,7 +153,7 @@ def _draw_ways(axes: Axes, plan: Plan, legs: list[FloatArray], width: float) -> 
 
 
 def _legs_by_vehicle(plan: Plan) -> list[slice]:
-    """Return the part of all legs that each vehicle has which goes out."""
+    """Return the slice of legs of each vehicle in use."""
     ends = accumulate((len(one.stops) - 1 for one in plan.by_vehicle().values()), initial=0)
     return [slice(*pair) for pair in pairwise(ends)]
 
@@ -173,13 +173,13 @@ def _colour(number: int) -> str:
 
 
 def _outline(plan: Plan, region: str, otherwise: str) -> str:
-    """Return the colour around a region: that of the model that serves it, where each model has its own regions."""
+    """Return the outline colour of a region: the colour of the model that serves it, if models serve own regions."""
     model = None if plan.served_by is None else plan.served_by[region]
     return otherwise if model is None else _colour(model)
 
 
 def _marked_regions(plan: Plan) -> list[int]:
-    """Return the regions whose visits are marked, the last one last; if they are very many, just the ends."""
+    """Return the regions whose visits are marked, the last one last; with very many regions, only the ends."""
     last = plan.order[-1]
     if len(plan.order) > MOST_MARKS:
         return list(dict.fromkeys([plan.order[0], last]))
@@ -187,7 +187,7 @@ def _marked_regions(plan: Plan) -> list[int]:
 
 
 def _draw_skipped(axes: Axes, places: FloatArray, radius: float, outlines: list[str]) -> None:
-    """Draw the regions that are not visited: hollow."""
+    """Draw the regions that are not visited as hollow marks."""
     axes.scatter(
         places[:, 0], places[:, 1], s=(2 * radius) ** 2, facecolors="none", edgecolors=outlines, zorder=3,
         linewidths=1.4 if radius > 4 else 0.7, gid="skipped",
@@ -195,14 +195,14 @@ def _draw_skipped(axes: Axes, places: FloatArray, radius: float, outlines: list[
 
 
 def _draw_depot(axes: Axes, place: FloatArray, radius: float) -> None:
-    """Draw the depot: a square, since nothing is learnt there."""
+    """Draw the depot as a square, because nothing is learnt there."""
     axes.scatter(
         place[0], place[1], s=(2 * radius) ** 2, marker="s", color="white", edgecolors="black", linewidths=1.6, zorder=4
     )  # fmt: skip
 
 
 class Marks(NamedTuple):
-    """How large marks are (radius in points), and whether numbers fit into them."""
+    """The radius of marks in points, and whether numbers fit into them."""
 
     radius: float
     numbered: bool
@@ -214,13 +214,13 @@ class Marks(NamedTuple):
 
     @property
     def star(self) -> float:
-        """The radius of the last one."""
+        """Radius of the star at the last region."""
         return 1.7 * max(self.radius, 5.0)
 
 
 def _marks(spots: FloatArray) -> Marks:
-    """Choose marks as large as the nearest two stops allow."""
-    if len(spots) > MOST_NAMES + 1:  # the depot included
+    """Return the largest marks that the two closest stops allow."""
+    if len(spots) > MOST_NAMES + 1:  # including the depot
         room = float(np.sqrt(np.ptp(spots[:, 0]) * np.ptp(spots[:, 1]) / len(spots)))
         return Marks(float(np.clip(0.16 * room, 1.3, 3.2)), False)
     apart = np.hypot(*(spots[:, None] - spots[None]).T)
@@ -281,7 +281,7 @@ def _numbers(plan: Plan) -> dict[int, list[int]]:
 
 
 def _colours(plan: Plan, problem: Problem) -> Any:
-    """What the colours of a map mean: scores, or positions where there are too many regions for marks."""
+    """Return the colour scale of a map: of scores, or of positions if there are too many regions for marks."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
@@ -308,11 +308,11 @@ def _colour_legs(axes: Axes, plan: Plan, problem: Problem, legs: list[FloatArray
 def _draw_arrows(
     axes: Axes, legs: list[FloatArray], spots: FloatArray, radii: FloatArray, colours: list[str]
 ) -> FloatArray:
-    """Draw arrows on straight parts that are long enough, off marks and other arrows; return where, in points."""
+    """Draw arrows on long straight parts, clear of marks and other arrows; return their positions in points."""
     heads = np.empty((0, 2))
     style = ARROW if len(legs) <= MOST_NAMES else ARROW | {"mutation_scale": 9, "lw": 0.8}
     for leg, colour in zip(legs, colours, strict=True):
-        if len(leg) < 2:  # the same region again, on streets
+        if len(leg) < 2:  # the same region again, with travel along streets
             continue
         bends = in_points(axes, leg)
         lengths = np.hypot(*np.diff(bends, axis=0).T)
@@ -334,7 +334,7 @@ def _draw_arrows(
 
 
 def _apart(places: FloatArray, others: FloatArray) -> FloatArray:
-    """Return how far each place is from the nearest of the others."""
+    """Return the distance of each place to the nearest of the others."""
     return np.asarray(np.hypot(*(places[:, None] - others).T).T.min(axis=1, initial=np.inf))
 
 
@@ -344,7 +344,7 @@ def _at(bends: FloatArray, along: FloatArray, ways: FloatArray) -> FloatArray:
 
 
 def _texts(plan: Plan, problem: Problem, marks: Marks) -> dict[int, str]:
-    """What is written beside which marks of visited regions."""
+    """Return the labels of visited regions by index of the mark."""
     regions, numbers, size = _marked_regions(plan), _numbers(plan), len(plan.order)
     named = {}
     for k, i in enumerate(regions):
@@ -359,7 +359,7 @@ def _texts(plan: Plan, problem: Problem, marks: Marks) -> dict[int, str]:
 
 
 def _legs(plan: Plan, problem: Problem, places: FloatArray) -> list[FloatArray]:
-    """Return the places that each leg goes by: along the streets, where they are known. The way back is the last."""
+    """Return the points along each leg, which follow the streets if they are known. The leg back is the last."""
     legs: list[FloatArray] = []
     for one in plan.by_vehicle().values():
         order = [stop.place for stop in itinerary(problem, one.order)]

@@ -1,4 +1,4 @@
-"""Places for regions that have none: from travel costs, by multidimensional scaling."""
+"""Positions for regions without coordinates, from travel costs by multidimensional scaling."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from learnroute.model.validation import FloatArray
 
-LANDMARKS = 500  # regions that are scaled; more are placed by their costs to these
+LANDMARKS = 500  # regions that are scaled; further ones are placed by their costs to these
 
 
 def scaled_places(travel: FloatArray) -> FloatArray:
     """Return places in the plane whose distances resemble the travel costs (classical multidimensional scaling).
 
-    Beyond 500 regions by landmarks (de Silva and Tenenbaum 2004): points of the plane are found again all the same.
+    Beyond 500 regions, landmarks are used (de Silva and Tenenbaum 2004), which still recover points of a plane.
     """
     size = len(travel)
     marks = np.linspace(0, size - 1, min(size, LANDMARKS)).round().astype(np.int64)
@@ -26,4 +26,4 @@ def scaled_places(travel: FloatArray) -> FloatArray:
     else:
         kept = spread > 1e-9 * spread[0]
         places = (among.mean(axis=0) - squares) @ axes / 2 * np.where(kept, 1 / np.where(kept, spread, 1), 0)
-    return places * np.where(places.sum(axis=0) < 0, -1, 1)  # eigenvectors have no sign of their own
+    return places * np.where(places.sum(axis=0) < 0, -1, 1)  # fix the arbitrary sign of eigenvectors

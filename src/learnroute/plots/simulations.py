@@ -1,4 +1,4 @@
-"""Simulations -> picture: what trainings along a route came to, beside the closed form."""
+"""Simulation -> picture: simulated errors along routes beside the closed form."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def draw_simulations(
 
 
 def _kind(simulation: Simulation) -> str:
-    """Say in a few words which route it is."""
+    """Return a short description of the route."""
     if simulation.plan is None:
         return f"last {simulation.route[-1]}"
     fleet = simulation.plan.fleet

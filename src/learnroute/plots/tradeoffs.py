@@ -1,4 +1,4 @@
-"""Tradeoff -> picture: error against travel, and what is chosen there."""
+"""Tradeoff -> picture: error against travel, with the chosen route."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MARKS = {  # methods beside a curve
+MARKS = {  # methods marked beside the curve
     "algorithm1": ("D", ORANGE, "Algorithm 1"), "baseline": ("s", PURPLE, "baseline route"),
     "travel": ("^", SKY, "shortest route"), "nearest": ("v", YELLOW, "nearest neighbour"),
 }  # fmt: skip
@@ -37,7 +37,7 @@ MARKS = {  # methods beside a curve
 
 @picture_of(Tradeoff, "What `tradeoff` returned", picked="A route of the curve to mark, such as `found.within(40)`.")
 def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = None, ax: Axes | None = None) -> Figure:
-    """Draw the routes between least travel and least error, the chosen one, and what the methods make of it."""
+    """Draw the routes between minimum travel and minimum error, the chosen one, and the routes of other methods."""
     if picked is not None:
         check_type("picked", picked, Choice)
     figure, axes = own_or_new(ax, figsize=(8.4, 5.4))

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BEYOND = 2.0  # times the range of all other rows: how far above them the untrained model is drawn
-MOST_LABELS = 16  # points that are labelled by their number of visits
+BEYOND = 2.0  # multiple of the other rows' range up to which the untrained model is drawn above them
+MOST_LABELS = 16  # maximum number of points labelled by their number of visits
 
 
 @picture_of(VisitCurve, "What `visit_curve` returned")
@@ -38,7 +38,7 @@ def draw_visit_curve(found: VisitCurve, problem: Problem, ax: Axes | None = None
     rows, untrained = found.rows, None
     shown = [value for row in rows if row.visits for value in (row.error, row.total)] + [found.floor]
     if rows[0].visits == 0 and rows[0].total > max(shown) + BEYOND * (max(shown) - min(shown)):
-        untrained, rows = rows[0], rows[1:]  # so far above that the others would be one line
+        untrained, rows = rows[0], rows[1:]  # so far above that the other rows would appear as one line
     travel = [row.travel for row in rows]
     for side, name, colour, marker in (
         ("total", "total loss (error and travel)", VERMILLION, "s"), ("error", "expected error", BLUE, "o"),
@@ -61,7 +61,7 @@ def draw_visit_curve(found: VisitCurve, problem: Problem, ax: Axes | None = None
 
 
 def _label_visits(axes: Axes, rows: Sequence[VisitRow], floor: float, best: VisitRow) -> None:
-    """Label points of the total by their number of visits; rows in one place share a label."""
+    """Label points of the total by their number of visits; rows at the same point share a label."""
     places: dict[tuple[float, float], list[int]] = {}
     for row in rows:
         places.setdefault((row.travel, row.total), []).append(row.visits)

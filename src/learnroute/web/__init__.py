@@ -1,1 +1,1 @@
-"""The planner over HTTP, and a page to look at routes and move things. Needs FastAPI and uvicorn."""
+"""The planner as an HTTP service, with a page to view and edit problems and routes. Needs FastAPI and uvicorn."""

@@ -1,4 +1,4 @@
-"""What the service answers: the models behind the schemas of /openapi.json."""
+"""Response models of the service, shown as schemas in /openapi.json."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
 class Problem(RootModel[dict[str, Any]]):
-    """A problem, as in a file: its schema is `document_schemas`'s."""
+    """A problem as in a file; `document_schemas` returns its schema."""
 
 
 class Plan(RootModel[dict[str, Any]]):
-    """A plan, as in a file: its schema is `document_schemas`'s."""
+    """A plan as in a file; `document_schemas` returns its schema."""
 
 
 class ComparedMethod(BaseModel):
@@ -38,7 +38,7 @@ class ComparedMethod(BaseModel):
 
 
 class Comparison(BaseModel):
-    """Several methods on one problem, and the best lower bound that any of them proved."""
+    """Several methods on one problem, with the best lower bound that any of them proved."""
 
     lower_bound: float = Field(description="No route has a smaller loss")
     bound_is_optimum: bool
@@ -47,7 +47,7 @@ class Comparison(BaseModel):
 
 
 class TradeoffPoint(BaseModel):
-    """One route between least travel and least error."""
+    """One route between minimum travel and minimum error."""
 
     travel_cost: float
     error: float
@@ -57,7 +57,7 @@ class TradeoffPoint(BaseModel):
 
 
 class Tradeoff(BaseModel):
-    """The routes that no other one beats in both travel and error, from least travel to least error."""
+    """The routes that no other route beats in both travel and error, from minimum travel to minimum error."""
 
     points: list[TradeoffPoint]
     complete: bool = Field(description="Whether none is missing")
@@ -88,7 +88,7 @@ class ComparedLearner(BaseModel):
 
 
 class LearnerCurve(BaseModel):
-    """The total loss on one route, by λ."""
+    """The total loss on one route as a function of λ."""
 
     route_kind: str
     order: list[NonNegativeInt]
@@ -97,7 +97,7 @@ class LearnerCurve(BaseModel):
 
 
 class LearnerTable(BaseModel):
-    """Learners side by side, from the paper's on the shortest route down to the floor."""
+    """A comparison of learners, from the paper's learner on the shortest route to the floor."""
 
     rows: list[ComparedLearner]
     regularizations: list[float] = Field(description="The λ of the curves")
@@ -108,7 +108,7 @@ class LearnerTable(BaseModel):
 
 
 class VisitRow(BaseModel):
-    """The best route with a number of visits; without any, the untrained model."""
+    """The best route with a given number of visits; the untrained model for 0 visits."""
 
     visits: NonNegativeInt
     route: list[str]
@@ -126,7 +126,7 @@ class VisitRow(BaseModel):
 
 
 class VisitCurve(BaseModel):
-    """How many visits pay: one row for each number of visits, from none on."""
+    """The best route for each number of visits: one row per number, from 0."""
 
     rows: list[VisitRow]
     best: NonNegativeInt = Field(description="Index of the row with the least total loss")
@@ -137,7 +137,7 @@ class VisitCurve(BaseModel):
 
 
 class FleetRow(BaseModel):
-    """The best routes of one fleet; or federated averaging, which is evaluated and not planned."""
+    """The best routes of one fleet, or federated averaging, which is evaluated but not planned."""
 
     vehicles: NonNegativeInt = Field(description="Vehicles with a model each; none in federated averaging")
     models: NonNegativeInt = Field(description="Models: one per vehicle, those of one vehicle, or one per region")
@@ -158,7 +158,7 @@ class FleetRow(BaseModel):
 
 
 class FleetTable(BaseModel):
-    """How many vehicles and models: one row per fleet, then federated averaging."""
+    """A comparison of numbers of vehicles and models: one row per fleet, then federated averaging."""
 
     rows: list[FleetRow]
     best: NonNegativeInt = Field(description="Index of the planned row with the least total loss")
@@ -167,7 +167,7 @@ class FleetTable(BaseModel):
 
 
 class ModelHistory(BaseModel):
-    """The expected error of one model in each region before its first visit and after each visit that trains it."""
+    """The expected error of one model in each region, before its first visit and after each visit that trains it."""
 
     order: list[NonNegativeInt]
     route: list[str]
@@ -177,7 +177,7 @@ class ModelHistory(BaseModel):
 
 
 class ErrorHistory(ModelHistory):
-    """The same with what it is about; of several models, that of the first."""
+    """An error history with its regime, scores and dissimilarities; with several models, the history of the first."""
 
     regime: Regime
     scores: list[float] = Field(description="By region")
@@ -186,7 +186,7 @@ class ErrorHistory(ModelHistory):
 
 
 class ReadProblem(BaseModel):
-    """What uploaded files hold."""
+    """The problem read from uploaded files."""
 
     problem: Problem
     places: list[list[float]] = Field(description="Where to draw the regions and, last, the depot if there is one")
@@ -200,7 +200,7 @@ class ReadProblem(BaseModel):
 
 
 class Job(BaseModel):
-    """Where a long calculation is."""
+    """The state of a long calculation."""
 
     id: str
     task: str
@@ -211,7 +211,7 @@ class Job(BaseModel):
 
 
 class ServiceLimits(BaseModel):
-    """The most that one request may ask for."""
+    """The limits of one request."""
 
     body: NonNegativeInt = Field(description="Bytes")
     regions: NonNegativeInt
@@ -220,7 +220,7 @@ class ServiceLimits(BaseModel):
 
 
 class Health(BaseModel):
-    """That the service is up, and its limits."""
+    """The status, load and limits of the service."""
 
     status: str
     version: str
@@ -231,7 +231,7 @@ class Health(BaseModel):
 
 
 class Ready(BaseModel):
-    """That a worker is there."""
+    """The answer if a worker is ready."""
 
     status: Literal["ok"]
 
@@ -260,7 +260,7 @@ class PlanFormats(BaseModel):
 
 
 class Formats(BaseModel):
-    """What the service knows."""
+    """The methods and file formats of the service."""
 
     methods: list[MethodSummary]
     problem: ProblemFormats
@@ -275,7 +275,7 @@ class Example(BaseModel):
 
 
 class Examples(BaseModel):
-    """All of them."""
+    """All examples that come with the service."""
 
     examples: list[Example]
 
@@ -291,7 +291,7 @@ class Refusal(BaseModel):
 
 
 def document_schemas() -> dict[str, Any]:
-    """Return the schemas of Problem and Plan, which are those of the files, under names of an OpenAPI document."""
+    """Return the file schemas of Problem and Plan under the names they have in an OpenAPI document."""
     found: dict[str, Any] = {}
     for name, schema in (("Problem", problem_schema()), ("Plan", plan_schema())):
         text = json.dumps(schema).replace('"#/$defs/', f'"#/components/schemas/{name}_')
@@ -300,14 +300,14 @@ def document_schemas() -> dict[str, Any]:
         found |= {f"{name}_{part}": body for part, body in whole.pop("$defs", {}).items()}
         found[name] = whole
     problem = found["Problem"]
-    problem.pop("oneOf", None)  # either dissimilarity or vectors: refused in words
+    problem.pop("oneOf", None)  # either dissimilarity or vectors: the reader checks this, with a clearer message
     for owner in (problem, problem["properties"]["learner"]):
         add_null(owner)
     return found
 
 
 def add_null(schema: dict[str, Any]) -> None:
-    """Let members that may be left out be null, too."""
+    """Allow null for optional members."""
     nothing = {"type": "null"}
     for name, member in schema.get("properties", {}).items():
         if name not in schema.get("required", ()) and nothing not in member.get("anyOf", ()):

@@ -92,7 +92,7 @@ def _add_task(app: FastAPI, task: str, jobs: Jobs, intake: Intake) -> None:
 
 
 def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> None:
-    """Submit, look, follow, fetch, cancel."""
+    """Add the routes that submit, show, follow, fetch and cancel jobs."""
     any_request = {"description": "As for POST /api/TASK; what is wrong with it is told by the job's result"}
     location = {"Location": {"schema": {"type": "string"}, "description": "The job's address"}}
 
@@ -140,7 +140,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> N
 
 
 def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
-    """What the service is, takes and knows."""
+    """Add the routes that describe the service: health, formats and examples."""
     limits = answers.ServiceLimits(
         body=settings.limits.body, regions=settings.limits.regions, seconds=settings.limits.seconds,
         queue=settings.queue,
@@ -190,7 +190,7 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
 
 
 def _add_watching(app: FastAPI, pool: Pool, metrics: Metrics) -> None:
-    """What orchestrators and operators ask."""
+    """Add the routes for orchestrators and operators: readiness and metrics."""
 
     @app.get(
         "/health", operation_id="ready", summary="Whether calculations can be carried out: a worker is there",
@@ -212,7 +212,7 @@ def _add_watching(app: FastAPI, pool: Pool, metrics: Metrics) -> None:
 
 
 def _add_page(app: FastAPI) -> None:
-    """Serve the files of the page from memory; no path of a request ever meets a disk."""
+    """Serve the files of the page from memory; no request path reaches the file system."""
 
     @functools.cache
     def contract() -> Asset:
@@ -243,7 +243,7 @@ def _refuse_with_problem_documents(app: FastAPI) -> None:
         path, detail, headers = request.scope["path"], str(error.detail), dict(error.headers or {})
         if error.status_code == 404:
             detail = f"there is nothing at {show(path)}; known are {list_names(_addresses(app))} (/docs shows all)"
-        elif error.status_code == 405:  # the router names the methods of the first route alone
+        elif error.status_code == 405:  # the router names only the methods of the first matching route
             headers["Allow"] = ", ".join(sorted(_methods(app, path)))
             detail = f"{show(path)} does not take {show(request.method)}, but {headers['Allow']} (/docs shows all)"
         return Response(Refusal(error.status_code, detail).document(), error.status_code, headers, PROBLEM_JSON)
@@ -266,7 +266,7 @@ def _refuse_with_problem_documents(app: FastAPI) -> None:
 
 
 def _addresses(app: FastAPI) -> list[str]:
-    """Return the page and what the contract lists, without what is below a name."""
+    """Return the address of the page and those in the OpenAPI document, without addresses below a path parameter."""
     described = (route for route in app.routes if isinstance(route, Route) and route.include_in_schema)
     return ["/", *sorted({route.path for route in described if "{" not in route.path})]
 
@@ -278,7 +278,7 @@ def _methods(app: FastAPI, path: str) -> set[str]:
 
 
 async def _departure(request: Request) -> None:
-    """Return when the client is gone."""
+    """Wait until the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

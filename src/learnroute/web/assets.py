@@ -27,13 +27,13 @@ class Asset:
 
     @functools.cached_property
     def etag(self) -> str:
-        """A name for this content."""
+        """The entity tag of this content."""
         return f'"{hashlib.sha256(self.content).hexdigest()[:20]}"'
 
 
 @functools.cache
 def page_files() -> dict[str, Asset]:
-    """Return the files of the page by the path they are asked for."""
+    """Return the files of the page by request path."""
     folder = resources.files("learnroute.web") / "page"
     files = {}
     for file in sorted(folder.iterdir(), key=lambda f: f.name):
@@ -57,7 +57,7 @@ def examples() -> dict[str, tuple[str, bytes]]:
 
 
 def _examples_folder() -> Traversable:
-    """Return the folder of examples: in the package where it was installed from a wheel, or in the checkout."""
+    """Return the folder of examples: in the package if installed from a wheel, otherwise in the checkout."""
     package = resources.files("learnroute.web")
     installed = package / "examples"
     return installed if installed.is_dir() else Path(str(package)).parents[2] / "examples"

@@ -1,4 +1,4 @@
-"""What every request passes: who may call, and the headers that every answer carries."""
+"""Middleware that checks who may call and adds common headers to every answer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from learnroute.web.assets import page_files
 from learnroute.web.refusals import PROBLEM_JSON, SECURITY, Refusal
 from learnroute.web.settings import Settings, is_loopback
 
-PAGE = {*page_files(), "/openapi.json"}  # what a browser may be sent to from elsewhere; tells nothing
+PAGE = {*page_files(), "/openapi.json"}  # may be opened from other sites: contains no data
 HEALTH = ("/health", "/api/health")  # answered without a token
-WATCHED = ("/health", "/metrics")  # answered however many requests there are
+WATCHED = ("/health", "/metrics")  # answered regardless of the number of open requests
 PORTS = {"http": 80, "https": 443}
 AUTHORITY = r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{0,5}))?"
 
@@ -23,7 +23,7 @@ Authority = tuple[str, int]
 
 
 class Guard:
-    """Refuse callers that may not call, before anything else looks at the request."""
+    """Middleware that rejects callers without permission before the request is processed."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -33,7 +33,7 @@ class Guard:
         self._open = 0  # requests that are being answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Pass a request on, or reject it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -63,12 +63,12 @@ class Guard:
             self._open -= 1
 
     def _path(self, path: str) -> str:
-        """Return a path without the root path: proxies may take it off or leave it."""
+        """Return a path without the root path, which proxies may strip or keep."""
         root = self._settings.root_path
         return path.removeprefix(root) if root and f"{path}/".startswith(f"{root}/") else path
 
     def _transport_refusal(self, scope: Scope) -> Refusal | None:
-        """Say what is wrong with how a request came; its connection is closed."""
+        """Return the refusal of a request with invalid framing or beyond the limit; it closes the connection."""
         headers = Headers(scope=scope)
         if "content-length" in headers and "transfer-encoding" in headers:
             reason = "Content-Length and Transfer-Encoding exclude each other"
@@ -80,11 +80,11 @@ class Guard:
         return None
 
     def _caller_refusal(self, scope: Scope) -> Refusal | None:
-        """Say why this caller may not call."""
+        """Return the refusal of a caller without permission; None if the caller may call."""
         headers = Headers(scope=scope)
         own = _authority(headers.get("host", ""), scope["scheme"])
         if own is None or not self._is_ours(own[0]):
-            return Refusal(421, "this service does not answer to this name", "Host")  # a foreign name led here
+            return Refusal(421, "this service does not answer to this name", "Host")  # DNS rebinding
         if scope["path"] in PAGE:
             return None
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
@@ -99,20 +99,20 @@ class Guard:
         return None
 
     def _is_ours(self, host: str) -> bool:
-        """Whether a host name is this machine's, or one that the service was told."""
+        """Return whether a host name is this machine's or one of the configured public names."""
         if is_loopback(host) or host in self._names:
             return True
         return not self._settings.loopback and not self._names
 
     def _is_same(self, origin: str, scheme: str, own: Authority) -> bool:
-        """Whether an origin is the one that the request goes to, or a public one of the service."""
+        """Return whether an origin is the one that the request is sent to, or a public origin of the service."""
         given, _, rest = origin.partition("://")
         found = _authority(rest, given) if given in PORTS else None
         return found is not None and ((given, found) == (scheme, own) or (given == "https" and found in self._public))
 
 
 def _authority(value: str, scheme: str) -> Authority | None:
-    """Return host and port of a Host header or an origin."""
+    """Return the host and port of a Host header or an origin; None if it is invalid."""
     match = re.fullmatch(AUTHORITY, value)
     return match and (match["host"].lower(), int(match["port"] or PORTS.get(scheme, 0)))
 

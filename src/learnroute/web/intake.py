@@ -1,4 +1,4 @@
-"""Bodies on their way in: a size, a deadline, and a bound on what all of them hold together."""
+"""Reading of request bodies: a maximum size, a deadline, and a limit on the total size of all bodies in transit."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from starlette.requests import ClientDisconnect
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
 
-MOST_HELD = 256 << 20  # bytes of bodies that are arriving, at most
+MOST_HELD = 256 << 20  # maximum total bytes of bodies being received
 
 
 class Intake:
-    """Read bodies, or refuse them as soon as it is known that they are not wanted."""
+    """A reader of request bodies that rejects a body as soon as it breaks a limit."""
 
     def __init__(self, settings: Settings) -> None:
         self._most = settings.limits.body
         self._seconds = settings.receive
-        self.held = 0  # bytes of bodies that are arriving
+        self.held = 0  # bytes of bodies being received
 
     async def read(self, request: Request) -> bytes:
         """Return the body of a JSON request."""

@@ -16,16 +16,16 @@ from learnroute.web.tasks import Result
 from learnroute.web.worker import Progressed
 
 MOST_HELD = 256 << 20  # bytes of results kept at once
-HEARTBEAT = 5.0  # seconds between signs of life to a follower; a follower who is gone is noticed then
+HEARTBEAT = 5.0  # seconds between heartbeats to a follower, by which disconnected followers are noticed
 
 
 def _now() -> float:
-    """Return the time of the event loop, in seconds."""
+    """Return the time of the event loop in seconds."""
     return asyncio.get_running_loop().time()
 
 
 class Job:
-    """One calculation: where it is, and what came of it."""
+    """One calculation with its state and outcome."""
 
     def __init__(self, task: str) -> None:
         self.id = secrets.token_urlsafe(12)
@@ -37,15 +37,15 @@ class Job:
         self.ticket: Ticket | None = None
         self.followers = 0
         self.seen = _now()
-        self.changed = asyncio.Event()  # a new one after each change
+        self.changed = asyncio.Event()  # replaced after each change
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will happen."""
+        """Whether the job is done, has failed or was cancelled."""
         return self.outcome is not None
 
     def hear(self, news: Started | Progressed | Outcome) -> None:
-        """Take in what the pool reports."""
+        """Update the job with a report of the pool."""
         if self.over:
             return
         if isinstance(news, Started):
@@ -54,7 +54,7 @@ class Job:
             self.stage, self.share = news.stage, news.share
         else:
             self.outcome = news
-            self.ticket = None  # the request is needed no more
+            self.ticket = None  # frees the request, which is no longer needed
             self.seen = _now()
             if isinstance(news, Result):
                 self.state, self.share = "done", 1.0
@@ -72,7 +72,7 @@ class Job:
         )  # fmt: skip
 
     def result(self) -> Result:
-        """Return what was calculated, or refuse with what came instead."""
+        """Return the result; raise a Refusal if the job is unfinished, has failed or was cancelled."""
         if self.outcome is None:
             raise Refusal(409, f"the job is {self.state}: there is no result yet", retry=1)
         if isinstance(self.outcome, Refusal):
@@ -90,11 +90,11 @@ class Jobs:
         self._janitor: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Start looking after abandoned and forgotten jobs."""
+        """Start the periodic cleanup of abandoned jobs and old results."""
         self._janitor = asyncio.get_running_loop().create_task(self._look_after())
 
     async def close(self) -> None:
-        """Stop looking after them."""
+        """Stop the periodic cleanup."""
         if self._janitor is not None:
             self._janitor.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -112,7 +112,7 @@ class Jobs:
         return job
 
     async def run(self, task: str, body: bytes, leaves: Coroutine[Any, Any, None]) -> Result:
-        """Calculate while somebody waits for it; where `leaves` ends first, free the worker."""
+        """Calculate while a client waits; if `leaves` ends first, free the worker."""
         leaving = asyncio.ensure_future(leaves)
         job = Job(task)
         ticket = self._ticket(job, body)
@@ -129,7 +129,7 @@ class Jobs:
                 self._pool.withdraw(ticket)
 
     def get(self, name: str) -> Job:
-        """Return a job, or refuse."""
+        """Return a job by name; raise a Refusal if there is none."""
         job = self._jobs.get(name)
         if job is None:
             raise Refusal(404, "there is no such job; results are kept for a while only", "id")
@@ -137,7 +137,7 @@ class Jobs:
         return job
 
     def states(self) -> dict[str, int]:
-        """Return how many jobs there are in each state."""
+        """Return the number of jobs in each state."""
         found = dict.fromkeys(get_args(answers.State), 0)
         for job in self._jobs.values():
             found[job.state] += 1
@@ -149,7 +149,7 @@ class Jobs:
             self._pool.withdraw(job.ticket)
 
     async def follow(self, job: Job) -> AsyncIterator[bytes]:
-        """Yield server-sent events until the job is over: `progress` ones, then one `end`."""
+        """Yield server-sent events until the job is over: `progress` events, then one `end` event."""
         job.followers += 1
         try:
             while True:
@@ -167,13 +167,13 @@ class Jobs:
         loop = asyncio.get_running_loop()
 
         def hear(news: Started | Progressed | Outcome) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to hear it
+            with contextlib.suppress(RuntimeError):  # the loop is closed, so there are no followers
                 loop.call_soon_threadsafe(job.hear, news)
 
         return Ticket(job.task, body, hear)
 
     async def _look_after(self) -> None:
-        """Give up jobs that nobody asks about, and forget old results."""
+        """Cancel jobs that nobody polls, and delete old results."""
         while True:
             await asyncio.sleep(min(1.0, self._settings.patience / 4 + 0.05))
             now = _now()
@@ -186,7 +186,7 @@ class Jobs:
             self._forget_oldest()
 
     def _forget_oldest(self) -> None:
-        """Keep the number and the size of results within bounds."""
+        """Delete the oldest results until their number and total size are within the limits."""
         finished = [job for job in self._jobs.values() if job.over]
         held = sum(len(job.outcome.content) for job in finished if isinstance(job.outcome, Result))
         for job in finished:

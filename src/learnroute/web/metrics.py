@@ -1,4 +1,4 @@
-"""What an operator watches: counts and times of requests, workers, queue and jobs, by the client of Prometheus."""
+"""Prometheus metrics: counts and times of requests, workers, queue and jobs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from learnroute.web.jobs import Jobs
 from learnroute.web.pool import Pool
 from learnroute.web.settings import Settings
 
-BOUNDS = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0)  # seconds, upper ends of the buckets of latencies
+BOUNDS = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0)  # upper bounds of the latency buckets, in seconds
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-LEFT = 499  # the client was gone before an answer was begun
+LEFT = 499  # status if the client disconnected before the answer began
 
 
 class Metrics:
-    """A registry of the service's own: requests by route, method and status, and the state of its parts."""
+    """A separate metrics registry: requests by route, method and status, and the state of pool, queue and jobs."""
 
     def __init__(self, pool: Pool, jobs: Jobs, settings: Settings) -> None:
         self.registry = CollectorRegistry()
@@ -52,7 +52,7 @@ class Metrics:
         return Gauge(f"learnroute_{name}", about, labels, registry=self.registry)
 
     def collect(self) -> Iterable[Metric]:
-        """Yield what is counted elsewhere, by label."""
+        """Yield the labelled metrics that other components count."""
         jobs = GaugeMetricFamily("learnroute_jobs", "Jobs remembered, by state.", labels=["state"])
         for state, count in self._jobs.states().items():
             jobs.add_metric([state], count)
@@ -63,14 +63,14 @@ class Metrics:
 
 
 class Observer:
-    """Count every request, refused ones too."""
+    """Middleware that counts every request, including rejected ones."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and note what came of it."""
+        """Pass a request on, and record its status and duration."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -96,7 +96,7 @@ class Observer:
 
 
 def _route(scope: Scope) -> str:
-    """Return a name for the address: callers cannot make up new ones."""
+    """Return the route as a label from a fixed set, so that callers cannot create new labels."""
     if scope["path"] in page_files() or scope["path"] == "/openapi.json":
         return "page"
     return str(getattr(scope.get("route"), "path", "other"))

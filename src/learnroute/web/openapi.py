@@ -1,4 +1,4 @@
-"""The OpenAPI document: FastAPI's, with the request models of tasks and the schemas of files put in."""
+"""The OpenAPI document: FastAPI's own, completed with the request models of tasks and the schemas of files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ REFERENCE = "#/components/schemas/{model}"
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return what FastAPI is told about refusals of a route."""
+    """Return FastAPI's `responses` for the refusals of a route."""
     content = {PROBLEM_JSON: {"schema": {"$ref": REFERENCE.format(model="Refusal")}}}
     found: dict[int | str, dict[str, Any]] = {
         status: {"description": REFUSED[status], "content": content} for status in sorted({*statuses, *ALWAYS})
@@ -53,19 +53,19 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def body(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return what FastAPI is told about a body that it does not parse: workers do."""
+    """Return the OpenAPI description of a body that workers, not FastAPI, parse."""
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 def files() -> dict[str, Any]:
-    """Return the media types of files, with what they hold."""
+    """Return the media types of files with their schemas."""
     kinds = sorted({media.partition(";")[0] for media in MEDIA.values()})
     parsed = ("json", "yaml")
     return {kind: {"schema": {} if kind.endswith(parsed) else {"type": "string"}} for kind in kinds}
 
 
 def describe(app: FastAPI, settings: Settings) -> None:
-    """Make the application give this document."""
+    """Make the application return this OpenAPI document."""
 
     @functools.cache
     def document() -> dict[str, Any]:

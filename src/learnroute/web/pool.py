@@ -1,4 +1,4 @@
-"""Workers and the queue before them. Each worker has a thread here that feeds it, watches it and replaces it."""
+"""Worker processes and their queue. A thread per worker passes it tasks, monitors it and replaces it."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from learnroute.web.worker import Begun, Broken, Message, Order, Progressed, Rea
 
 log = logging.getLogger("learnroute.web")
 
-LOOK = 0.1  # seconds between two looks at whether a task is still wanted
-OBEY = 1.0  # seconds for a worker to stop by itself before it is killed
-GRACE = 10.0  # seconds beyond what a request is allowed after which its worker counts as stuck
-START = 60.0  # seconds for a worker to start
-STAGGER = 0.5  # seconds between the starts of two workers, unless there is work for both
-IDLE = 1.0  # seconds without work between two looks at whether a worker lives and has started
-MOST_HELD = 256 << 20  # bytes of requests that wait
+LOOK = 0.1  # seconds between checks whether a task was withdrawn
+OBEY = 1.0  # seconds that a worker has to stop by itself before it is killed
+GRACE = 10.0  # seconds beyond a request's allowance after which its worker counts as stuck
+START = 60.0  # seconds that a worker has to start
+STAGGER = 0.5  # seconds between the starts of two workers, unless both are needed
+IDLE = 1.0  # seconds between checks whether an idle worker is alive and has started
+MOST_HELD = 256 << 20  # maximum total bytes of waiting requests
 
 Outcome = Result | Refusal
 
 
 class Started:
-    """A worker has taken the task up."""
+    """A report that a worker has started the task."""
 
 
 Listener = Callable[["Started | Progressed | Outcome"], None]
 
 
 class Ticket:
-    """One task in the queue or at work. The listener is called from another thread."""
+    """A task that is waiting or being processed. Its listener is called from another thread."""
 
     def __init__(self, task: str, body: bytes, listener: Listener) -> None:
         self.task = task
@@ -47,9 +47,9 @@ class Ticket:
 
 
 class _Worker:
-    """A process and the line to it.
+    """A worker process and the connection to it.
 
-    It must have answered by its `deadline`; else it is killed (`Pool._watch`), whatever it and its thread are doing.
+    If it has not answered by its `deadline`, `Pool._watch` kills it, whatever it and its thread are doing.
     """
 
     def __init__(self) -> None:
@@ -62,12 +62,12 @@ class _Worker:
         self.ready = False
 
     def expect(self, seconds: float) -> None:
-        """Set the deadline, so many seconds from now."""
+        """Set the deadline to the given number of seconds from now."""
         with self._lock:
             self.deadline = monotonic() + seconds
 
     def kill_if_late(self) -> None:
-        """Kill the process where its deadline is over: whoever waits for it hears that its line is closed."""
+        """Kill the process if its deadline has passed; its connection then closes, which ends waiting for it."""
         with self._lock:
             if monotonic() > self.deadline:
                 self.deadline, self.stuck = float("inf"), True
@@ -78,13 +78,13 @@ class _Worker:
             self.deadline = float("inf")
             self.process.kill()
         self.process.join(5)
-        if self.process.exitcode is not None:  # else the system has yet to let it go
+        if self.process.exitcode is not None:  # otherwise the system has not ended it yet
             self.process.close()
         self.line.close()
 
 
 class Pool:
-    """Submit tickets; each is answered by exactly one outcome, whatever happens to the workers."""
+    """A pool of workers that answers each ticket with exactly one outcome, whatever happens to the workers."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -92,7 +92,7 @@ class Pool:
         self._changed = threading.Condition()
         self._closed = False
         self._busy = 0
-        self._typical = 0.05  # seconds a task took lately
+        self._typical = 0.05  # recent duration of a task in seconds
         self._threads: list[threading.Thread] = []
         self._workers: dict[int, _Worker] = {}
         self._ready: set[int] = set()
@@ -108,20 +108,20 @@ class Pool:
         threading.Thread(target=self._watch, name="worker-watch", daemon=True).start()
 
     def _watch(self) -> None:
-        """Kill workers that are late, until the pool closes: their own threads may wait for them and see no clock."""
+        """Kill late workers until the pool closes; their own threads may be blocked and cannot check the time."""
         while not self._closed:
             sleep(LOOK)
             for worker in list(self._workers.values()):
                 worker.kill_if_late()
 
     def close(self) -> None:
-        """End all workers; what is waiting or at work is refused."""
+        """End all workers, and reject all waiting and running tickets."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
         for number, thread in enumerate(self._threads):
             thread.join(10)
-            if thread.is_alive():  # it waits for a worker that does not hear
+            if thread.is_alive():  # it is blocked by a worker that does not respond
                 with contextlib.suppress(KeyError, ValueError):
                     self._workers[number].process.kill()
         for ticket in self._waiting:
@@ -129,21 +129,21 @@ class Pool:
 
     @property
     def busy(self) -> int:
-        """Workers that are calculating."""
+        """Number of workers that are calculating."""
         return self._busy
 
     @property
     def waiting(self) -> int:
-        """Tickets that no worker has taken up."""
+        """Number of tickets that no worker has started."""
         return len(self._waiting)
 
     @property
     def ready(self) -> int:
-        """Workers that have answered since they were started."""
+        """Number of workers that have reported since they were started."""
         return len(self._ready)
 
     def submit(self, ticket: Ticket) -> None:
-        """Queue a ticket, or refuse it with 429 where the queue is full."""
+        """Queue a ticket, or reject it with status 429 if the queue is full."""
         with self._changed:
             held = sum(len(waiting.body) for waiting in self._waiting)
             if len(self._waiting) >= self._settings.queue or held > MOST_HELD:
@@ -154,7 +154,7 @@ class Pool:
             self._changed.notify_all()
 
     def withdraw(self, ticket: Ticket) -> None:
-        """Say that nobody wants the outcome any more: out of the queue, or the worker freed."""
+        """Withdraw a ticket: remove it from the queue, or free its worker."""
         ticket.unwanted.set()
         with self._changed:
             if ticket not in self._waiting:
@@ -163,8 +163,8 @@ class Pool:
         ticket.listener(_job_cancelled())
 
     def _serve(self, number: int) -> None:
-        """Feed one worker until the pool closes."""
-        with self._changed:  # the first worker starts at once, the others do not slow it down
+        """Pass tickets to one worker until the pool closes."""
+        with self._changed:  # the first worker starts at once, the others later so as not to slow it down
             self._changed.wait_for(lambda: number == 0 or self._closed or bool(self._waiting), STAGGER * number)
         worker = self._hire(number)
         while True:
@@ -213,7 +213,7 @@ class Pool:
         return worker
 
     def _run(self, number: int, worker: _Worker, ticket: Ticket) -> _Worker:
-        """Have a worker carry out a ticket; return the worker, or its successor."""
+        """Have a worker process a ticket; return the worker, or its replacement."""
         outcome = self._follow(number, worker, ticket)
         worker.expect(float("inf"))
         if outcome is None:
@@ -224,15 +224,15 @@ class Pool:
         return worker
 
     def _hear_ready(self, number: int, worker: _Worker) -> None:
-        """Take in the first word of a worker; one that is gone is found out later."""
+        """Receive the first message of a worker; a lost worker is detected later."""
         with contextlib.suppress(EOFError, OSError):
             worker.ready = isinstance(worker.line.recv(), Ready)
         if worker.ready:
             self._ready.add(number)
 
     def _follow(self, number: int, worker: _Worker, ticket: Ticket) -> Outcome | None:
-        """Hand a ticket to a worker and wait for its outcome; None if the worker is lost, or was late and killed."""
-        longest = self._settings.limits.seconds + GRACE  # also to read the request
+        """Pass a ticket to a worker and return its outcome; None if the worker was lost, or was late and killed."""
+        longest = self._settings.limits.seconds + GRACE  # including the time to read the request
         worker.expect(longest if worker.ready else START)
         told = float("inf")
         try:

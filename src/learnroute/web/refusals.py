@@ -1,4 +1,4 @@
-"""Refusals as problem documents (RFC 9457): a status, what is wrong, and in which field; headers of every answer."""
+"""Refusals as problem documents (RFC 9457) with status, reason and field; headers of every answer."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ SECURITY = {
 
 
 class Refusal(Exception):  # noqa: N818 - not an error of ours
-    """What the service answers instead of a result.
+    """An error answer of the service.
 
-    `retry` is when to come again, in seconds; `close` ends the connection.
+    `retry` is the number of seconds after which to try again; `close` ends the connection.
     """
 
     def __init__(
         self, status: int, detail: str, field: str | None = None, retry: int | None = None, close: bool = False
     ) -> None:
-        super().__init__(status, detail, field, retry, close)  # all of it, so that it crosses process borders
+        super().__init__(status, detail, field, retry, close)  # all arguments, so that it can be pickled
         self.status = status
         self.detail = detail
         self.field = field
@@ -54,13 +54,13 @@ class Refusal(Exception):  # noqa: N818 - not an error of ours
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Return the headers that go with it."""
+        """Headers of the answer."""
         later = {} if self.retry is None else {"Retry-After": str(self.retry)}
         return later | ({"Connection": "close"} if self.close else {})
 
 
 def refusal_of(error: InputError, prefix: str = "") -> Refusal:
-    """Turn the library's refusal into one of the service's; `prefix` is the member that has the field."""
+    """Convert an InputError of the library into a Refusal; `prefix` is the member that contains the field."""
     own = error.field
     if own is None and not prefix and isinstance(error, RefusedError):
         own = "method"

@@ -1,6 +1,6 @@
-"""What tasks take: models that workers check requests with, and that /openapi.json shows.
+"""Request models of tasks: workers validate requests with them, and /openapi.json shows them.
 
-Members are checked by functions of the library where it has them, so that refusals are its own lines.
+Members are validated by functions of the library if it has them, so that messages are the same as the library's.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from learnroute.web.settings import Limits
 MOST_DRAWS = 1000
 MOST_FILES = 20
 MOST_ROUNDS = 100
-PRICING = 60.0  # seconds besides a time limit that pricing routes through 1000 regions may take; it grows as T²
+PRICING = 60.0  # seconds beyond a time limit for pricing routes through 1000 regions; grows as T²
 FORMATS = sorted({*PLAN_WRITERS, *ONE_FILE})
 
 
 def check_with(check: Callable[..., Any], **arguments: Any) -> BeforeValidator:
-    """Have a member checked by `check(name, value, **arguments)`, which raises an InputError or returns the value."""
+    """Return a validator that calls `check(name, value, **arguments)`, which raises InputError or returns the value."""
 
     def run(value: Any, info: ValidationInfo) -> Any:
         return check(info.field_name, value, **arguments)
@@ -148,7 +148,7 @@ def _file_name(field: str, name: str) -> None:
 
 
 class _AsProblem:
-    """Read a member as a problem of the library; in schemas, it is the problem of files."""
+    """Annotation for a member that is read as a problem of the library; its schema is the one of problem files."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         document = handler.generate_schema(answers.Problem)
@@ -167,7 +167,7 @@ class _AsProblem:
 
 
 class Request(BaseModel):
-    """Unknown members are refused; null counts as left out where a member may be left out."""
+    """A request. Unknown members are rejected; null means omitted for optional members."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
@@ -192,12 +192,12 @@ class Request(BaseModel):
 
     @classmethod
     def of(cls, members: Any, limits: Limits) -> Any:
-        """Return the request that the members of a body make, or refuse."""
+        """Return the request with the members of a body; raise a Refusal if they are invalid."""
         known = ", ".join(cls.model_fields)
         if not isinstance(members, dict):
             raise Refusal(422, f"body = {show(members)}: expected an object with {known}", "body")
         unknown = [name for name in members if name not in cls.model_fields]
-        for name in unknown[1:]:  # one is told; a million would take long
+        for name in unknown[1:]:  # only one is reported: a million of them would take long
             del members[name]
         try:
             return cls.model_validate(members, context=limits)
@@ -205,12 +205,12 @@ class Request(BaseModel):
             raise _refusal(error, known) from None
 
     def allowance(self, limits: Limits) -> float:
-        """Return the seconds after which the calculation counts as stuck: the longest ones, if it takes no limit."""
+        """Return the seconds after which the calculation counts as stuck; the service's maximum if it has no limit."""
         return limits.seconds
 
 
 class AboutProblem(Request):
-    """A problem, how much travel counts, and by which dissimilarities to plan."""
+    """A problem, its travel rate, and the dissimilarities to plan by."""
 
     problem: Annotated[Problem, _AsProblem()]
     travel_rate: Annotated[
@@ -226,13 +226,13 @@ class AboutProblem(Request):
 
     @property
     def rated_problem(self) -> Problem:
-        """The problem, travel counted at the rate asked for, with the dissimilarities asked for."""
+        """The problem with the requested travel rate and dissimilarities."""
         problem = self.problem if self.travel_rate is None else self.problem.replace(travel_rate=self.travel_rate)
         return problem if self.dissimilarities is None else problem.with_dissimilarities(self.dissimilarities)
 
 
 class SolvingRequest(AboutProblem):
-    """What all calculations take that choose routes."""
+    """Members of all requests that choose routes."""
 
     seed: Annotated[int, Field(ge=0, le=LARGEST_COUNT), check_with(as_count, least=0, meaning="the seed")] = 0
     time_limit: Annotated[
@@ -242,23 +242,23 @@ class SolvingRequest(AboutProblem):
     ] = None
 
     def seconds(self, limits: Limits) -> float:
-        """Return the time limit: that of the service, if the request has none."""
+        """Return the time limit of the request; the service's limit if it has none."""
         if self.time_limit is not None and self.time_limit > limits.seconds:
             reason = f"this service gives at most {limits.seconds:.4g} seconds to each calculation"
             raise InputError(reason, field="time_limit", value=self.time_limit)
         return limits.seconds if self.time_limit is None else self.time_limit
 
     def budget(self, limits: Limits, progress: Progress) -> Budget:
-        """Start the clock: all of a time limit is used; without one, a search ends after its usual effort."""
+        """Start the clock: a given time limit is used in full; without one, a search ends after its default effort."""
         return Budget.of(self.seconds(limits), progress, spend_all=self.time_limit is not None)
 
     def allowance(self, limits: Limits) -> float:
-        """Return the time limit, and the seconds for what it does not cover."""
+        """Return the time limit plus the seconds for work that it does not cover."""
         return self.seconds(limits) + self.pricing
 
     @property
     def pricing(self) -> float:
-        """Seconds for what a time limit does not cover."""
+        """Seconds for work that a time limit does not cover."""
         return PRICING * (self.problem.size / 1000) ** 2
 
 
@@ -267,13 +267,13 @@ Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), check_
 
 
 class PlanRequest(SolvingRequest):
-    """Choose the route with the least expected loss."""
+    """Choose the route with the lowest expected loss."""
 
     method: Method = "auto"
 
 
 class Routed(AboutProblem):
-    """A given route, or those of several vehicles."""
+    """A given route, or the routes of several vehicles."""
 
     route: Annotated[
         list[str | int] | None,
@@ -296,7 +296,7 @@ class Routed(AboutProblem):
 
     @property
     def given(self) -> list[Any] | None:
-        """The route as the library takes it: one list for one vehicle, one per vehicle for several."""
+        """The route in the library's form: one list for one vehicle, or one list per vehicle for several."""
         fleet = self.problem.fleet
         if self.routes is None or (fleet is not None and fleet.vehicles > 1):
             return self.route if self.routes is None else self.routes
@@ -313,7 +313,7 @@ class Routed(AboutProblem):
 
 
 class RouteRequest(Routed):
-    """Look at a given route, or at those of several vehicles."""
+    """A request about a given route, or about the routes of several vehicles."""
 
     @model_validator(mode="after")
     def _require_route(self) -> Self:
@@ -329,11 +329,11 @@ class RouteRequest(Routed):
 
 
 class EvaluateRequest(RouteRequest):
-    """Say what a given route costs."""
+    """Evaluate a given route."""
 
 
 class ErrorHistoryRequest(RouteRequest):
-    """Expected error by region after each visit."""
+    """Return the expected error by region after each visit."""
 
 
 class CompareRequest(SolvingRequest):
@@ -355,7 +355,7 @@ class CompareRequest(SolvingRequest):
 
 
 class TradeoffRequest(SolvingRequest):
-    """Routes from least travel to least error."""
+    """Return routes from minimum travel to minimum error."""
 
     points: Annotated[
         int,
@@ -365,11 +365,11 @@ class TradeoffRequest(SolvingRequest):
 
 
 class LearnersRequest(SolvingRequest):
-    """Say which learner is worth it."""
+    """Compare learners: error, travel and total loss."""
 
 
 class VisitsRequest(SolvingRequest):
-    """The best route for each number of visits."""
+    """Find the best route for each number of visits."""
 
 
 class FleetRequest(SolvingRequest):
@@ -439,7 +439,7 @@ class ExportRequest(PlanRequest, Routed):
     format: Annotated[str, Field(json_schema_extra={"enum": FORMATS}), check_with(as_choice, known=FORMATS)] = ".json"
 
     def allowance(self, limits: Limits) -> float:
-        """Return the seconds for a plan, where one is made."""
+        """Return the seconds for a plan if one is made."""
         planned = self.what == "plan" and self.given is None
         return super().allowance(limits) if planned else limits.seconds
 
@@ -453,7 +453,7 @@ class ExportRequest(PlanRequest, Routed):
 
     @property
     def rated_problem(self) -> Problem:
-        """The problem with its streets, where their ways are given."""
+        """The problem, with its street paths if they are given."""
         problem = super().rated_problem
         if self.ways is None or problem.coordinates is None:
             return problem
@@ -466,7 +466,7 @@ class ExportRequest(PlanRequest, Routed):
 
 
 def _refusal(error: ValidationError, known: str) -> Refusal:
-    """Say the first thing that is wrong, in one line."""
+    """Return a refusal with the first error in one line."""
     first = error.errors(include_url=False)[0]
     field = str(first["loc"][0])[:60] if first["loc"] else "body"
     own = first.get("ctx", {}).get("error")

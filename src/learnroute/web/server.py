@@ -1,4 +1,4 @@
-"""One process that listens: the application under uvicorn, on a socket that is bound before anything is said."""
+"""The listening process: the application under uvicorn, on a socket that is bound before the address is announced."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from learnroute.errors import InputError
 from learnroute.web.app import make_app
 from learnroute.web.settings import Settings
 
-MOST_HEAD = 64 << 10  # bytes of the head of a request
+MOST_HEAD = 64 << 10  # maximum bytes of a request's head
 
 
 def serve(
     settings: Settings, port: int = 0, announce: Callable[[str], None] | None = None, seconds: float | None = None
 ) -> None:
-    """Serve until interrupted, or for so many seconds; `announce` is told the address once it answers."""
+    """Serve until interrupted or for the given seconds; `announce` is called with the address once it answers."""
     with contextlib.closing(bound(settings.host, port)) as listener:
         Server(settings, listener, announce, seconds).run(sockets=[listener])
 
 
 class Server(uvicorn.Server):
-    """uvicorn, which says when it is up and can leave by itself."""
+    """A uvicorn server that announces its start and can stop after a given time."""
 
     def __init__(
         self, settings: Settings, listener: socket.socket, announce: Callable[[str], None] | None = None,
@@ -45,13 +45,13 @@ class Server(uvicorn.Server):
         self._ticks = 0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start, and announce the address."""
         await super().startup(sockets)
         if self.started and self._announce is not None:
             self._announce(self.url)
 
     async def on_tick(self, counter: int) -> bool:
-        """Whether to leave now; uvicorn asks ten times a second."""
+        """Return whether to stop now; uvicorn calls this ten times per second."""
         self._ticks += 1
         if self._seconds is not None and self._ticks > 10 * self._seconds:
             self.should_exit = True
@@ -66,7 +66,7 @@ REMEDIES: dict[int | None, str] = {
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a listening socket, or refuse."""
+    """Return a listening socket; raise InputError if the address cannot be used."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -1,4 +1,4 @@
-"""What the service is told when it starts: where it listens, what it allows."""
+"""Settings of the service: where it listens and what it allows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OWN_PATHS = ("api", "docs", "health", "metrics")
 
 
 def _keep(owner: object, field: str, value: object) -> None:
-    """Put a checked value into a frozen dataclass."""
+    """Store a validated value in a frozen dataclass."""
     object.__setattr__(owner, field, value)
 
 
@@ -34,7 +34,7 @@ def _path(value: str) -> str:
 
 
 def _name(value: str) -> str:
-    """Return a public name in lower case, with its port where it has one."""
+    """Return a public name in lower case, with its port if it has one."""
     if not re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", value):
         raise InputError("expected a host name such as plan.example.org", field="allow_host", value=value)
     return value.lower()
@@ -51,16 +51,16 @@ def _network(value: str) -> str:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one request may ask for.
+    """Limits of one request.
 
     Attributes
     ----------
     body
-        Bytes of a request.
+        Maximum bytes of a request body.
     regions
-        Regions of a problem.
+        Maximum number of regions of a problem.
     seconds
-        Wall time of one calculation.
+        Maximum wall time of one calculation, in seconds.
     """
 
     body: int = 16 << 20
@@ -75,32 +75,32 @@ class Limits:
 
 @dataclass(frozen=True)
 class Settings:
-    """How the service runs.
+    """Settings of the service.
 
     Attributes
     ----------
     host
-        Address to listen on. Anything but a loopback address needs a `token`, asked for with every API call.
+        Address to listen on. Anything but a loopback address needs a `token`, which every API call must send.
     workers
-        Processes that calculate.
+        Number of worker processes.
     queue
-        Calculations that may wait for one of them.
+        Maximum number of calculations that wait for a worker.
     patience
-        Seconds after which a job that nobody follows or asks about is given up.
+        Seconds after which a job that nobody follows or polls is cancelled.
     keep
         Seconds for which the result of a job is kept.
     kept_jobs
-        Jobs remembered at once; the oldest finished ones are forgotten first.
+        Maximum number of jobs kept at once; the oldest finished ones are deleted first.
     requests
-        Requests that are answered at once; those beyond are refused.
+        Maximum number of requests answered at once; further ones are rejected.
     receive
-        Seconds for the body of a request to arrive whole.
+        Seconds within which the whole body of a request must arrive.
     root_path
-        Where a proxy shows the service, such as /learnroute.
+        Path under which a proxy serves the service, such as /learnroute.
     names
-        Names, with a port or without, under which a proxy shows the service. They need a `token`, too.
+        Host names, with or without a port, under which a proxy serves the service. They need a `token`, too.
     proxies
-        Addresses and networks whose X-Forwarded-Proto and X-Forwarded-For count.
+        Addresses and networks whose X-Forwarded-Proto and X-Forwarded-For headers are trusted.
     """
 
     host: str = "127.0.0.1"
@@ -146,7 +146,7 @@ class Settings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address always means this machine."""
+    """Return whether a host name or address always refers to this machine."""
     name = host.strip("[]").lower()
     if name == "localhost":
         return True

@@ -1,4 +1,4 @@
-"""What a worker can be asked: each task takes the members of a JSON body and gives a result. No HTTP here."""
+"""Tasks of a worker: each takes the members of a JSON body and returns a result, independent of HTTP."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from learnroute.web.requests import (
 )
 from learnroute.web.settings import Limits
 
-MOST_WAY_PLACES = 100_000  # on all ways along streets that a page gets
+MOST_WAY_PLACES = 100_000  # points on all street paths sent to a page, at most
 
 MEDIA = {
     ".json": "application/json",
@@ -69,7 +69,7 @@ MEDIA = {
 
 @dataclass(frozen=True)
 class Result:
-    """What a task gives: bytes, what they are, and a file name where they are meant to be saved."""
+    """The result of a task: bytes, their media type, and a file name if they are to be saved."""
 
     content: bytes
     media: str = "application/json"
@@ -121,7 +121,7 @@ def _fleet(asked: FleetRequest, limits: Limits, progress: Progress) -> Result:
 
 def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progress) -> Result:
     walked = _run_evaluate(asked, limits, progress)
-    problem = asked.rated_problem.replace(learner=walked.learner)  # with its λ, where that was to be chosen
+    problem = asked.rated_problem.replace(learner=walked.learner)  # with the chosen λ if the plan chose it
     if walked.fleet is None or problem.fleet is None:
         models = [_history(problem, walked.order, error_over_time(problem, walked.order))]
     else:
@@ -138,7 +138,7 @@ def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progres
 
 
 def _history(problem: Problem, trainings: Sequence[int], errors: FloatArray) -> answers.ModelHistory:
-    """Return what is told about the trainings of one model."""
+    """Return the error history of one model over its trainings."""
     return answers.ModelHistory(
         order=list(trainings),
         route=[problem.regions[region] for region in trainings],
@@ -149,7 +149,7 @@ def _history(problem: Problem, trainings: Sequence[int], errors: FloatArray) -> 
 
 
 def _read(asked: ReadRequest, limits: Limits, progress: Progress) -> Result:
-    """Read uploaded files with the library's own readers, in a private folder that is gone a moment later."""
+    """Read uploaded files with the library's own readers, in a private temporary folder."""
     with tempfile.TemporaryDirectory(prefix="learnroute-") as name:
         folder = Path(name)
         for file in asked.files:
@@ -175,7 +175,7 @@ def _read(asked: ReadRequest, limits: Limits, progress: Progress) -> Result:
 
 
 def _with_learner(path: Path, learner: dict[str, Any] | None) -> tuple[Problem, bool]:
-    """Read a problem, and say whether the learner had to be taken because the files have none."""
+    """Return a problem, and whether `learner` was used because the files have none."""
     try:
         return read_problem(path), False
     except InputError as error:
@@ -205,7 +205,7 @@ def _export(asked: ExportRequest, limits: Limits, progress: Progress) -> Result:
 
 
 def _zip(files: Sequence[Path]) -> bytes:
-    """Return an archive of files, by their names; the same files give the same bytes."""
+    """Return a zip archive of files by name; the same files give the same bytes."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files:
@@ -219,7 +219,7 @@ def _json(data: Any) -> Result:
 
 @dataclass(frozen=True)
 class Kind:
-    """A task: what it takes, what it answers (None: a file), and one line about it."""
+    """A task: its request model, its response model (None: a file), and a one-line summary."""
 
     run: Callable[[Any, Limits, Progress], Result]
     request: type[Request]
@@ -248,9 +248,9 @@ TASKS: dict[str, Kind] = {
 def run_task(
     name: str, body: bytes, limits: Limits, progress: Progress, begin: Callable[[float], None] = lambda _: None
 ) -> Result:
-    """Run a task on the bytes of a request; whatever is wrong with them is raised as a Refusal.
+    """Run a task on the bytes of a request; raise a Refusal if they are invalid.
 
-    `begin` is told how many seconds it may take, once that is known.
+    `begin` is called with the number of seconds that the task may take, once it is known.
     """
     kind = TASKS[name]
     try:
@@ -270,6 +270,6 @@ def run_task(
 
 
 def _owner(error: InputError, request: type[Request]) -> str:
-    """Return the prefix of the field at fault: it is the problem's, unless the request has it."""
+    """Return the prefix of an invalid field: a field belongs to the problem unless the request has it."""
     member = re.split(r"\W", error.field or "method")[0]
     return "" if member in request.model_fields or "problem" not in request.model_fields else "problem."

@@ -1,4 +1,4 @@
-"""A process that calculates, one task after another, and stops when told to or when its parent is gone."""
+"""A worker process: it runs one task after another and stops on request or when its parent has ended."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Limits
 from learnroute.web.tasks import Result, run_task
 
-SPOKEN = 0.05  # seconds between two reports of progress
+SPOKEN = 0.05  # seconds between progress reports
 
 
 @dataclass(frozen=True)
 class Order:
-    """What to do."""
+    """An order to run a task."""
 
     task: str
     body: bytes
@@ -27,17 +27,17 @@ class Order:
 
 @dataclass(frozen=True)
 class Ready:
-    """The worker has started."""
+    """A report that the worker has started."""
 
 
 @dataclass(frozen=True)
 class Stop:
-    """No longer wanted."""
+    """An order to stop the current task."""
 
 
 @dataclass(frozen=True)
 class Progressed:
-    """How far the task is."""
+    """A report of the task's progress."""
 
     stage: str
     share: float
@@ -45,14 +45,14 @@ class Progressed:
 
 @dataclass(frozen=True)
 class Begun:
-    """The request is read; the task has this many seconds."""
+    """A report that the request was read and how many seconds the task may take."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class Broken:
-    """The task ended in a way it should not have; `trace` is for the log alone."""
+    """A report that the task failed unexpectedly; `trace` is only logged."""
 
     trace: str
 
@@ -61,13 +61,13 @@ Message = Ready | Begun | Progressed | Result | Refusal | Stop | Broken
 
 
 class Stopped(BaseException):
-    """Raised inside a task that is no longer wanted; not an Exception, so that no handler swallows it."""
+    """Raised inside a task that was withdrawn; not an Exception, so that no handler catches it by accident."""
 
 
 def work(line: Connection) -> None:
-    """Take orders from a connection until it closes."""
+    """Process the orders from a connection until it closes."""
     with contextlib.suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to leave
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     try:
         line.send(Ready())
     except OSError:
@@ -77,7 +77,7 @@ def work(line: Connection) -> None:
             order = line.recv()
         except (EOFError, OSError):
             return
-        if isinstance(order, Stop):  # it came too late: that task is done
+        if isinstance(order, Stop):  # too late: the task is done
             continue
         try:
             line.send(_carry_out(order, line))

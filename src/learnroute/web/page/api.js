@@ -1,6 +1,6 @@
-// The service: short calls, and long ones as jobs with progress.
+// Calls of the service: short ones directly, long ones as jobs with progress.
 
-const LONG = 15; // regions from which a calculation is a job that can be followed and cancelled
+const LONG = 15; // number of regions from which a calculation is a job that can be followed and cancelled
 
 const token = takeToken();
 
@@ -54,7 +54,7 @@ export async function download(body) {
   return { name, content: await answer.blob() };
 }
 
-/** Run a task as a job; `onProgress` hears how far it is, and aborting the signal cancels it. */
+/** Run a task as a job; `onProgress` is called with its progress, and aborting the signal cancels it. */
 export async function job(task, body, signal, onProgress) {
   const submitted = await (await call(`api/jobs?task=${task}`, { method: "POST", body: JSON.stringify(body) })).json();
   const place = `api/jobs/${submitted.id}`;
@@ -82,7 +82,7 @@ export async function job(task, body, signal, onProgress) {
   }
 }
 
-/** Calculate at once, or as a job where it may take long: many regions, or λ to be chosen. */
+/** Calculate directly, or as a job if it may take long (many regions, or λ to be chosen). */
 export const calculated = (task, body, signal, onProgress) =>
   (body.problem.travel.length < LONG && typeof body.problem.learner.regularization !== "string"
     ? post(task, body, signal) : job(task, body, signal, onProgress));

@@ -21,8 +21,8 @@ import { VisitCurve, wishOf, withNextWish, withVisiting } from "./visits.js";
 import { Worth, learnerOf } from "./worth.js";
 
 const FIRST = "city-survey";
-const PAUSE = 80; // ms that the slider rests before a plan is made for its λ
-const MOST_HISTORY = 300; // regions up to which errors over time are asked for
+const PAUSE = 80; // ms without a move of the slider before a plan is made for its λ
+const MOST_HISTORY = 300; // maximum number of regions for which the error history is requested
 
 const state = {
   problem: null, detour: null, geographic: false, madeUp: false, scores: [], selected: null,
@@ -37,13 +37,13 @@ const steps = new Steps();
 const worth = new Worth(showProgress, takeRow);
 const fleets = new FleetTable(showProgress, (row) => takeFleet(fleetOf(row, state.problem.fleet)));
 const tradeoff = new Tradeoff(showProgress, takeRate);
-const onDemand = [worth, fleets, tradeoff]; // what a button calculates
+const onDemand = [worth, fleets, tradeoff]; // panels that a button calculates
 const visitCurve = new VisitCurve(showProgress, (row) => changed("visits", true, row));
 let known = { methods: [], plan: { write: [], degrees: [], plane: [] }, problem: { read: [], write: [], degrees: [] } };
 
-// ---- changing
+// ---- changes
 
-/** Show another problem; `source` is the example or the file that it comes from. */
+/** Show another problem; `source` is the example or file that it comes from. */
 function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_made_up: madeUp, ways = null, source }) {
   const size = problem.travel.length;
   const made = { ...problem, coordinates: problem.coordinates ?? places.slice(0, size), regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) };
@@ -80,7 +80,7 @@ function restore(old) {
   changed(null, false);
 }
 
-/** Forget the plan and all that depends on it. */
+/** Clear the plan and everything that depends on it. */
 function forgetPlan() {
   Object.assign(state, { plan: null, histories: null, errorHistory: null });
   for (const rival of Object.values(state.rivals)) rival.plan = null;
@@ -91,10 +91,10 @@ function showSteps() {
   $("redo").disabled = !steps.undone.length;
 }
 
-/** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step; `given` has the routes to show, none to plan them. */
+/** Handle a change: update what needs no calculation at once, then calculate. Quick changes of one kind are one step; `given` has the routes to show, or is omitted to plan them. */
 function changed(kind = null, step = true, given = null) {
   clearAddress();
-  if ($("status").textContent !== refusal) say(""); // it was about an earlier change
+  if ($("status").textContent !== refusal) say(""); // the message was about an earlier change
   if (step) {
     state.given = given;
     steps.record(snapshot(), kind);
@@ -128,7 +128,7 @@ function moveDepot(place) {
   changed("move depot");
 }
 
-/** Make the selected region the depot, or take the depot away. */
+/** Make the selected region the depot, or remove the depot. */
 function changeDepot() {
   const name = state.problem.depot?.name ?? state.problem.regions[state.selected];
   const had = Boolean(state.problem.depot);
@@ -173,7 +173,7 @@ function choose(region) {
   map.draw(state);
 }
 
-/** A region is clicked: where visits are optional, it becomes required, then forbidden, then optional again. */
+/** Handle a click on a region: if visits are optional, it becomes required, then forbidden, then optional again. */
 function press(region) {
   choose(region);
   if (!state.problem.visits) return;
@@ -198,19 +198,19 @@ function jump(time) {
   setTime(Math.min(Math.max(time, 0), state.visits));
 }
 
-// ---- calculating
+// ---- calculations
 
 const newest = new Newest(calculate, nothing);
-let refusal = null; // of the last calculation that came to nothing
+let refusal = null; // message of the last calculation that failed
 
-/** The slider moves: show its λ at once, and plan when it rests. */
+/** Handle a move of the slider: show its λ at once, and plan when it rests. */
 function slide() {
   state.problem = { ...state.problem, learner: slid(state.problem) };
   showLearner(state);
   newest.whenAtRest(PAUSE, () => readControls("slide"));
 }
 
-/** Have λ chosen together with the route: one ("auto") or one for each stop ("schedule"). */
+/** Choose λ together with the route: one λ ("auto") or one per stop ("schedule"). */
 function chooseLambda(kind) {
   if (!undecided(state.problem.learner)) state.before = state.problem.learner;
   const { features, samples, noise } = state.problem.learner;
@@ -225,7 +225,7 @@ function takeRow(row) {
   changed(null, true, { route: row.order });
 }
 
-/** Plan for another fleet; for one vehicle with one model where there is none. */
+/** Plan for another fleet; for one vehicle with one model if none is given. */
 function takeFleet(fleet) {
   player.stop();
   const { fleet: _, ...problem } = state.problem;
@@ -233,16 +233,16 @@ function takeFleet(fleet) {
   changed();
 }
 
-/** Show how the errors of a model have become what they are. */
+/** Show the error history of a model. */
 function showHistory(model = state.model) {
   const { plan, histories } = state;
-  if (state.time >= state.visits) state.time = Infinity; // what was at the end stays there
+  if (state.time >= state.visits) state.time = Infinity; // stay at the end if it was there
   const trained = trainedModels(plan);
   state.model = trained.includes(model) ? model : trained[0] ?? 0;
   state.visits = trainings(plan, state.model).length;
   state.time = Math.min(state.time, state.visits);
   const found = histories?.models?.[state.model] ?? histories;
-  state.errorHistory = found?.errors.length > state.visits ? found : null; // an old one stays until the new one is there
+  state.errorHistory = found?.errors.length > state.visits ? found : null; // an old one stays until the new one arrives
   showModels(state);
   showLegend(state);
 }
@@ -279,8 +279,8 @@ async function calculate(signal) {
   visitCurve.show(state);
   map.draw(state);
   if (!newest.superseded) setStale("rest");
-  if ($("status").textContent === refusal) say(""); // why there was no plan; other messages stay
-  const everywhere = { ...asked, problem: { ...asked.problem, visits: undefined, fleet: undefined } }; // baseline and shortest route: one vehicle visits all regions
+  if ($("status").textContent === refusal) say(""); // clear the reason for the missing plan; other messages stay
+  const everywhere = { ...asked, problem: { ...asked.problem, visits: undefined, fleet: undefined } }; // for the baseline and the shortest route, one vehicle visits all regions
   const [histories, ...rivals] = await Promise.all([
     size > MOST_HISTORY ? null : post("error_history", { ...asked, routes: plan.orders, models: plan.models }, signal),
     ...Object.keys(state.rivals).map((method) => post("plan", { ...everywhere, method }, signal).catch(unlessAborted)),
@@ -302,18 +302,18 @@ async function calculate(signal) {
   if (!newest.superseded) await visitCurve.ask(state, signal);
 }
 
-/** A baseline or shortest route that is refused is not shown. */
+/** Return null for a refused baseline or shortest route, so that it is not shown. */
 function unlessAborted(error) {
   if (error.name === "AbortError") throw error;
   return null;
 }
 
-/** A calculation failed: unless a newer one follows, there is no plan to show. */
+/** Handle a failed calculation: unless a newer one follows, there is no plan to show. */
 function nothing(error) {
   failed(error);
   refusal = error.message;
   if (newest.superseded) return;
-  if (undecided(state.problem.learner)) { // back to where λ was
+  if (undecided(state.problem.learner)) { // restore the previous λ
     const { features, samples, noise } = state.problem.learner;
     const before = state.before ?? { features, samples, noise, rule: "proximal", regularization: 1 };
     state.problem = { ...state.problem, learner: before };
@@ -362,7 +362,7 @@ function readControls(kind = null) {
   const learner = trained(before, { features: value("features"), samples: value("samples"), noise: value("noise") });
   const shown = { noise: 0, rule: "least-squares", ...before };
   if (Object.entries({ rule: "least-squares", ...learner }).some(([name, entry]) => !Object.is(shown[name], entry))) {
-    const { samples, ...rest } = state.problem;  // one number for all replaces one a region
+    const { samples, ...rest } = state.problem;  // one number for all regions replaces one per region
     state.problem = { ...rest, ...(samples && before.samples === learner.samples ? { samples } : {}), learner };
   }
   state.problem = writtenInitial(state.problem);
@@ -376,7 +376,7 @@ function readControls(kind = null) {
   changed(kind);
 }
 
-/** Visit all regions, or those that pay, within limits. */
+/** Apply the fields of visits: all regions, or those that pay within limits. */
 function readVisiting(event) {
   if (event.target === $("visit-count")) return visitCurve.slide();
   event.target.setAttribute("aria-invalid", "false");
@@ -384,14 +384,14 @@ function readVisiting(event) {
   return changed(event.target.type === "number" ? `write ${event.target.id}` : null);
 }
 
-/** The number of vehicles or models, how they serve, and which travel counts. */
+/** Apply the fields of the fleet: number of vehicles or models, how they serve, and which travel counts. */
 function readFleet({ target }) {
   target.setAttribute("aria-invalid", "false");
   state.problem = withFleet(state.problem, target.id);
   changed(target.type === "number" ? `write ${target.id}` : null);
 }
 
-/** Show what was read. */
+/** Show the problem that was read. */
 async function open(reading) {
   try {
     const read = await newest.reading(reading);
@@ -402,7 +402,7 @@ async function open(reading) {
   }
 }
 
-/** Put the problem into the address, and copy that where the browser lets us. */
+/** Store the problem in the address, and copy the address if the browser permits it. */
 async function makeLink() {
   const link = await linkTo({ ...state.problem, travel_rate: state.rate });
   if (link === null) return complain("The problem is too large for a link. Download it as a file.");
@@ -421,7 +421,7 @@ function step(way) {
 function listen() {
   $("controls").addEventListener("input", (event) => {
     if (event.target === $("lambda")) slide();
-    else readControls(event.target.type === "number" ? `write ${event.target.id}` : null); // what is typed is one step
+    else readControls(event.target.type === "number" ? `write ${event.target.id}` : null); // one step while a number is typed
   });
   $("best-lambda").addEventListener("click", () => chooseLambda("auto"));
   $("best-schedule").addEventListener("click", () => chooseLambda("schedule"));
@@ -503,7 +503,7 @@ function listen() {
   });
 }
 
-/** Open the problem of the address, or what this tab showed before it was reloaded, or an example. */
+/** Open the problem of the address, the one shown in this tab before a reload, or an example. */
 async function openFirst() {
   try {
     const read = await readAddress();

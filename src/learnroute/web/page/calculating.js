@@ -1,21 +1,21 @@
-// One calculation at a time; the newest state wins, and what is shown is dim until its own plan is there.
+// One calculation at a time; the newest state wins, and outdated results are dimmed until the new plan arrives.
 
-const PATIENCE = 300; // ms after which an outdated calculation is called off
+const PATIENCE = 300; // ms after which an outdated calculation is cancelled
 
-/** Dim what is shown: "plan" all of it, "rest" what follows from the plan; none if it is up to date. */
+/** Dim outdated results: "plan" for all of them, "rest" for those that follow from the plan; nothing if up to date. */
 export function setStale(what) {
   if (what) document.body.dataset.stale = what;
   else delete document.body.dataset.stale;
 }
 
 export class Newest {
-  /** `calculate(signal)` is asked for by `refresh`; `nothing(error)` hears where it came to nothing. */
+  /** `refresh` calls `calculate(signal)`; `nothing(error)` is called if it fails. */
   constructor(calculate, nothing) {
     Object.assign(this, { calculate, nothing, running: false, outdated: false, since: 0, resting: null, ending: null, reads: 0 });
     this.calling = new AbortController();
   }
 
-  /** The state has changed. */
+  /** Recalculate after a change of the state. */
   async refresh() {
     this.outdated = true;
     clearTimeout(this.resting);
@@ -39,7 +39,7 @@ export class Newest {
     this.rest();
   }
 
-  /** Wait for something that is being read: the state will change. */
+  /** Wait for something that is being read and will change the state. */
   async reading(what) {
     this.reads += 1;
     document.body.dataset.busy = "true";
@@ -51,12 +51,12 @@ export class Newest {
     }
   }
 
-  /** Say so where nothing is going on. */
+  /** Mark the page as idle if nothing is running. */
   rest() {
     if (!this.running && !this.reads && this.resting === null) document.body.dataset.busy = "false";
   }
 
-  /** The state is changing: do something, such as refresh, when it has rested for a while. */
+  /** Call a function, such as refresh, when the state has not changed for a while. */
   whenAtRest(pause, then) {
     setStale("plan");
     document.body.dataset.busy = "true";
@@ -64,7 +64,7 @@ export class Newest {
     this.resting = setTimeout(then, pause);
   }
 
-  /** Whether a newer calculation follows. */
+  /** Return whether a newer calculation follows. */
   get superseded() {
     return this.outdated || this.resting !== null;
   }

@@ -1,13 +1,13 @@
-// What the small charts share: axes with names and numbers, and room for them.
+// Shared parts of the small charts: axes with names and numbers, and room for them.
 
 import { svg, ticks } from "./dom.js";
 
-const [TOP, BOTTOM, LETTER] = [16, 36, 7]; // px; a letter of 12 px is at most so wide
+const [TOP, BOTTOM, LETTER] = [16, 36, 7]; // px; LETTER is the maximum width of a letter of 12 px
 
-/** Marks of an axis between two values, about one per `space` px. */
+/** Return the marks of an axis between two values, about one per `space` px. */
 export const marksOf = ([low, high], length, space) => ticks(low, high, Math.max(2, length / space));
 
-/** The range of some values, with room at both ends. */
+/** Return the range of some values, with room at both ends. */
 export function rangeOf(values, share = 0.06) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = share * (high - low || Math.abs(high) || 1);
@@ -15,8 +15,8 @@ export function rangeOf(values, share = 0.06) {
 }
 
 /**
- * Draw the axes of a chart. `x` and `y` have a name, a range and, where the axis is not linear, a scale and marks (value,
- * text); `x.inset` px are left free before the least value. Returns the drawn parts and where values are: x(value), y(value).
+ * Draw the axes of a chart. `x` and `y` have a name, a range and, if the axis is not linear, a scale and marks (value,
+ * text); `x.inset` px are left free before the smallest value. Returns the drawn parts and the positions of values: x(value), y(value).
  */
 export function drawAxes(node, x, y) {
   const [width, height] = [node.clientWidth || 320, node.clientHeight || 240];

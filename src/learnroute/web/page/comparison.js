@@ -5,8 +5,9 @@ import { $ } from "./dom.js";
 
 export class Comparison {
   /**
-   * `task` is the service's; ids of texts begin with `name`; `parts` are the ids of what is hidden without a result; `again`
-   * says what to do when the problem has changed. `onProgress` hears the progress, `onTake` that a row or point is to be applied.
+   * `task` is a task of the service; ids of texts begin with `name`; `parts` are ids of elements hidden without a result;
+   * `again` tells the user what to do after the problem has changed. `onProgress` is called with the progress, `onTake` to
+   * apply a row or point.
    */
   constructor({ task, name, button, again, parts }, onProgress, onTake) {
     Object.assign(this, { task, name, again, parts, onProgress, onTake, found: null, basis: null, calling: null });
@@ -26,7 +27,7 @@ export class Comparison {
       this.found = found;
       this.show(state);
     } catch (error) {
-      if (calling !== this.calling) return; // about another problem
+      if (calling !== this.calling) return; // the result is about another problem
       if (error.name === "AbortError") this.clear("Cancelled.");
       else this.say(error.message, "wrong");
     } finally {
@@ -44,7 +45,7 @@ export class Comparison {
     this.calling?.abort();
   }
 
-  /** The state has changed: clear the result of another problem. */
+  /** Clear the result of another problem after a change of the state. */
   refresh(state) {
     if (this.basis && !this.basisOf(state).every((part, k) => part === this.basis[k])) {
       const old = this.calling;
@@ -67,7 +68,7 @@ export class Comparison {
     $(`${this.name}-text`).textContent = text;
   }
 
-  /** Show the lines of the table; the one that has the focus keeps it. */
+  /** Show the lines of the table; the focused line keeps the focus. */
   showLines(lines) {
     for (const id of this.parts) $(id).removeAttribute("hidden");
     const body = $(`${this.name}-rows`);

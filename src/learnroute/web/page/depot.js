@@ -1,26 +1,26 @@
-// The depot: a stop that is no region. Where stops are counted, it comes after the last region.
+// The depot: a stop that is not a region. Its index among the stops is after the last region.
 
 import { distance, removed } from "./problem.js";
 
-/** Where all stops are. */
+/** Return the places of all stops. */
 export const stopPlaces = ({ coordinates, depot }) => (depot ? [...coordinates, depot.coordinates] : coordinates);
 
-/** The stops of a route in order: the depot, the regions, and where the route comes back to; none where it has no visit. */
+/** Return the stops of a route in order: the depot, the regions, and the place of return; empty if it has no visits. */
 export function stopsOf({ order, closed }, problem) {
   const stops = order.length && problem.depot ? [problem.travel.length, ...order] : order;
   return closed && order.length ? [...stops, stops[0]] : stops;
 }
 
-/** What the way from one stop to another costs. */
+/** Return the travel cost from one stop to another. */
 export function travelBetween({ travel, depot }, from, to) {
   if (from === travel.length) return depot.travel[to];
   return to === travel.length ? (depot.travel_back ?? depot.travel)[from] : travel[from][to];
 }
 
-/** What a stop is called. */
+/** Return the name of a stop. */
 export const stopName = ({ regions, depot }, stop) => (stop === regions.length ? depot.name : regions[stop]);
 
-/** The depot's costs after a region or the depot was moved: they follow the distance, each keeping its own detour. */
+/** Return the depot's costs after a region or the depot was moved: they follow the distance, each with its own detour. */
 export function depotFollowing(before, after, detour, geographic) {
   if (!after.depot) return after;
   const gap = ({ coordinates, depot }, i) => distance(coordinates[i], depot.coordinates, geographic);
@@ -33,7 +33,7 @@ export function depotFollowing(before, after, detour, geographic) {
   return { ...after, depot: { ...after.depot, travel: follow(travel), ...(back ? { travel_back: follow(back) } : {}) } };
 }
 
-/** The depot's costs with those of a region that was added at the end. */
+/** Return the depot's costs with those of a region added at the end. */
 export function depotWithOneMore(problem, detour, geographic) {
   if (!problem.depot) return problem;
   const { travel, travel_back: back, coordinates } = problem.depot;
@@ -41,7 +41,7 @@ export function depotWithOneMore(problem, detour, geographic) {
   return { ...problem, depot: { ...problem.depot, travel: [...travel, cost], ...(back ? { travel_back: [...back, cost] } : {}) } };
 }
 
-/** The depot's costs without those of a region that was removed. */
+/** Return the depot's costs without those of a removed region. */
 export function depotWithOneLess(problem, region) {
   if (!problem.depot) return problem;
   const { travel, travel_back: back } = problem.depot;
@@ -64,7 +64,7 @@ export function madeDepot(problem, region, detour, ways) {
   return { problem: { ...rest, constraints, depot }, detour: factors, ways: ways && last(ways.map(last)) };
 }
 
-/** The problem without its depot, and the ways without the depot's. */
+/** Return the problem without its depot, and the street paths without the depot's. */
 export function withoutDepot({ depot, ...problem }, ways) {
   return { problem, ways: ways && ways.slice(0, -1).map((row) => row.slice(0, -1)) };
 }

@@ -1,10 +1,10 @@
-// The HTTP API as a page: what /openapi.json says, call by call and schema by schema.
+// The HTTP API as a page: the contents of /openapi.json, call by call and schema by schema.
 
 import { $, el } from "./dom.js";
 
 const nameOf = (reference) => reference.split("/").pop();
 
-/** A schema in a few words, with links to the schemas that it names. */
+/** Describe a schema in a few words, with links to the schemas that it names. */
 function words(schema) {
   if (schema === true || !schema || !Object.keys(schema).length) return ["anything"];
   if (schema.$ref) return [el("a", { href: `#schema-${nameOf(schema.$ref)}` }, nameOf(schema.$ref))];
@@ -19,7 +19,7 @@ function words(schema) {
   return [bounds ? `${kinds} ${bounds}` : kinds];
 }
 
-/** The members of an object as a table. */
+/** Return the members of an object as a table. */
 function members(schema) {
   const rows = Object.entries(schema.properties || {}).map(([name, member]) => {
     const needed = (schema.required || []).includes(name);
@@ -32,7 +32,7 @@ function members(schema) {
   return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows)));
 }
 
-/** What a body or an answer holds, by media type; the same schema is said once. */
+/** Describe the content of a body or an answer by media type; equal schemas are listed once. */
 function content(types) {
   const entries = Object.entries(types || {});
   return entries.flatMap(([type, { schema }], k) => [k ? "; " : "", `${type}: `, ...words(schema)]);

@@ -21,19 +21,19 @@ function fill(node, attributes, children) {
   return node;
 }
 
-/** A number in at most `digits` significant digits, without exponents where they can be avoided. */
+/** Format a number with at most `digits` significant digits, without an exponent if possible. */
 export function number(value, digits = 5) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value !== 0 && (Math.abs(value) >= 1e7 || Math.abs(value) < 1e-4)) return value.toExponential(Math.min(digits, 4) - 1);
   return String(Number(value.toPrecision(digits)));
 }
 
-/** Largest entry of a matrix of any size. */
+/** Return the largest entry of a matrix of any size. */
 export const largest = (matrix) => matrix.reduce((most, row) => row.reduce((a, b) => Math.max(a, b), most), -Infinity);
 
 const CIVIDIS = [[254, 232, 56], [188, 174, 108], [125, 124, 120], [68, 78, 108], [0, 34, 78]];
 
-/** Colour of a share between 0 (low, yellow) and 1 (high, dark blue). */
+/** Return the colour of a share between 0 (low, yellow) and 1 (high, dark blue). */
 export function shade(share) {
   const at = Math.min(Math.max(Number.isFinite(share) ? share : 0, 0), 1) * (CIVIDIS.length - 1);
   const k = Math.min(Math.floor(at), CIVIDIS.length - 2);
@@ -41,10 +41,10 @@ export function shade(share) {
   return `rgb(${mixed.join(",")})`;
 }
 
-/** Ink that can be read on that colour. */
+/** Return a text colour that is legible on that colour. */
 export const inkOn = (share) => (share > 0.45 ? "#fff" : "#111");
 
-/** Marks (value, text) of an axis between two values, about `count`: each text has as many digits as tells it from the next. */
+/** Return about `count` marks (value, text) of an axis between two values, with enough digits to distinguish them. */
 export function ticks(low, high, count) {
   const raw = (high - low) / count;
   if (!(raw > 0)) return [];

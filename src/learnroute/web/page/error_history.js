@@ -4,7 +4,7 @@ import { $, inkOn, number, shade, svg } from "./dom.js";
 import { meanOf } from "./problem.js";
 
 const [NAMES, FEW_NAMES] = [120, 84]; // width of the names beside the heat map, wide and narrow
-const MOST_CELLS = 60; // regions up to which the heat map is drawn
+const MOST_CELLS = 60; // maximum number of regions for which the heat map is drawn
 
 /** Describe the model after `time` visits. */
 export function showTime({ problem, errorHistory, time }) {
@@ -28,7 +28,7 @@ export function showTime({ problem, errorHistory, time }) {
   $("error-history-text").textContent = `After visit ${time}, ${problem.regions[order[time - 1]]}: mean expected error ${mean}. ${lost}`;
 }
 
-/** Expected error of each region (rows, in order of first visit, skipped ones last) after each visit (columns). */
+/** Draw the expected error of each region (rows, in order of first visit, skipped ones last) after each visit (columns). */
 export function drawHeat({ problem, errorHistory, time }, onTime) {
   const { order, errors: history } = errorHistory;
   const visits = order.length;
@@ -70,7 +70,7 @@ export function drawHeat({ problem, errorHistory, time }, onTime) {
   $("heat-legend").textContent = `Expected error of each region (rows) after each visit (columns), from ${number(least, 3)} (yellow) to ${number(most, 3)} (dark); a dot marks the visit to the region.`;
 }
 
-/** Plays the route visit by visit: calls step(time, part of the way) until the end. */
+/** Plays the route visit by visit: calls step(time, share of the leg) until the end. */
 export class Player {
   constructor(step) {
     this.step = step;

@@ -4,13 +4,13 @@ import { $, el, number } from "./dom.js";
 import { importanceOf, initialOf, renamed, withImportance, withInitial } from "./problem.js";
 import { complain } from "./saying.js";
 
-/** Name the depot button by what it does now. */
+/** Label the depot button with its current action. */
 function showDepot({ problem, selected }) {
   $("depot").textContent = problem.depot ? "Remove depot" : "Make depot";
   $("depot").disabled = !problem.depot && (selected === null || problem.travel.length <= 2);
 }
 
-/** Offer the regions as ends, and show which ones are fixed. */
+/** List the regions as possible ends, and show which ones are fixed. */
 export function showEnds({ regions, constraints = {}, depot }) {
   for (const [id, name] of [["start-at", constraints.start], ["end-at", constraints.end]]) {
     if ([...$(id).options].slice(1).map((option) => option.value).join("\n") !== regions.join("\n")) {
@@ -23,14 +23,14 @@ export function showEnds({ regions, constraints = {}, depot }) {
   $("way-back").checked = depot ? depot.return ?? true : constraints.return ?? false;
 }
 
-/** Refuse a route that is to start and end at the same region, by the names of the fields. */
+/** Reject a route that starts and ends at the same region, naming the fields. */
 export function checkEnds({ constraints = {} }) {
   const same = constraints.start !== undefined && constraints.start === constraints.end;
   $("end-at").setAttribute("aria-invalid", String(same));
   if (same) throw new Error(`The route cannot start and end at ${constraints.end}: each region is visited once. Choose another end, or tick “return to start”.`);
 }
 
-/** The initial error of all regions, as its field shows it: empty where it is unknown or differs by region. */
+/** Return the initial error of all regions as text for its field; empty if it is unknown or differs by region. */
 function commonInitial(problem) {
   const known = problem.travel.map((_, i) => initialOf(problem, i));
   return known.every((value) => value === known[0]) ? known[0] ?? "" : "";
@@ -43,7 +43,7 @@ export function showInitial(problem) {
   if (document.activeElement !== $("initial")) $("initial").value = commonInitial(problem);
 }
 
-/** The problem with the initial error that its field has. */
+/** Return the problem with the initial error given in its field. */
 export function writtenInitial(problem) {
   const text = $("initial").value;
   if (text === String(commonInitial(problem)) || !$("initial").checkValidity()) return problem;
@@ -63,7 +63,7 @@ export function showSelected({ selected, problem, geographic, scores }) {
   $("region-score").textContent = `score / T ${number(scores[selected], 4)}`;
 }
 
-/** Listen to the fields of the selected region; `onPlace` hears its new place. */
+/** Listen to the fields of the selected region; `onPlace` is called with its new place. */
 export function listenToRegion(state, changed, onPlace) {
   $("region-name").addEventListener("change", (event) => {
     const name = event.target.value.trim();

@@ -14,13 +14,13 @@ const SHAPES = [ // of models, as in the pictures of the command line; the first
   turned(UP, Math.PI), PLUS, turned(PLUS, Math.PI / 4), turned(UP, -Math.PI / 2),
 ].map((points) => points?.map((point) => point.map((part) => part.toFixed(3)).join()).join(" ") ?? null);
 
-/** The shape of a model, as points around 0; null for a circle. */
+/** Return the shape of a model as points around 0; null for a circle. */
 export const shapeOf = (model) => SHAPES[model % SHAPES.length];
 
-/** The class with the colour of a vehicle or model. */
+/** Return the class with the colour of a vehicle or model. */
 export const ownClass = (number) => `own-${number % COLOURS}`;
 
-/** A vehicle or model as it is drawn. */
+/** Return the symbol of a vehicle or model. */
 export function sample(k, line) {
   const points = shapeOf(k);
   return svg("svg", { class: `sample ${ownClass(k)}`, viewBox: "0 0 34 14", "aria-hidden": "true" },
@@ -28,7 +28,7 @@ export function sample(k, line) {
     points ? svg("polygon", { points, transform: "translate(17 7) scale(4.6)" }) : svg("circle", { cx: 17, cy: 7, r: 5 }));
 }
 
-/** A plan with its visits: region, vehicle, place in its route, and the model that is trained, by number from 0. */
+/** Return a plan with its visits: region, vehicle, position in its route, and the trained model, numbered from 0. */
 export function withVisits(plan, { regions }) {
   const index = new Map(regions.map((name, i) => [name, i]));
   const orders = plan.routes.map((route) => route.map((name) => index.get(name)));
@@ -36,16 +36,16 @@ export function withVisits(plan, { regions }) {
   return { ...plan, orders, order: orders.flat(), visits, isFleet: orders.length > 1 || Boolean(plan.models) };
 }
 
-/** Given routes as the service takes them. */
+/** Return given routes in the form that the service expects. */
 export const routesOf = ({ route, routes, models }) => (routes ? { routes } : { route, models });
 
-/** The visits that train a model, in order. */
+/** Return the visits that train a model, in order. */
 export const trainings = ({ visits }, model) => visits.filter((visit) => visit.model === model);
 
-/** The models that some visit trains. */
+/** Return the models that are trained by a visit. */
 export const trainedModels = ({ visits }) => [...new Set(visits.map(({ model }) => model))].sort((a, b) => a - b);
 
-/** The route of each vehicle: its stops, its colour, and how many visits it has made when the model shown has had `time`. */
+/** Return the route of each vehicle: its stops, its colour, and its number of visits when the shown model has had `time` visits. */
 export function toursOf({ plan, problem, model, time }) {
   const own = trainings(plan, model);
   return plan.orders.map((order, vehicle) => ({
@@ -58,10 +58,10 @@ const nameOf = ({ fleet }) => (fleet?.models > 1 ? "model" : "vehicle");
 const sizeOf = ({ fleet }) => Math.max(fleet?.vehicles ?? 1, fleet?.models ?? 1);
 const serves = (fleet) => fleet.serve ?? (fleet.models > 1 ? "own" : "merged");
 
-/** What a vehicle or a model of a problem is called. */
+/** Return the name of a vehicle or model of a problem. */
 export const memberName = (problem, k) => `${nameOf(problem)} ${k + 1}`;
 
-/** The legend of colours and shapes. */
+/** Return the legend of colours and shapes. */
 export function fleetLegend({ problem }) {
   const { fleet } = problem;
   if (!fleet) return [];
@@ -73,7 +73,7 @@ export function fleetLegend({ problem }) {
   ];
 }
 
-/** The problem with the fleet that the fields ask for; `field` has just changed. Only one of vehicles and models is above 1. */
+/** Return the problem with the fleet of the fields; `field` has just changed. Only one of vehicles and models is above 1. */
 export function withFleet({ fleet: before = {}, ...problem }, field) {
   const other = { vehicles: "models", models: "vehicles" }[field];
   if (other) $(other).value = 1;
@@ -103,7 +103,7 @@ export function showFleet({ problem: { fleet } }) {
   if (document.activeElement !== $("limit")) $("limit").value = fleet.limit ?? "";
 }
 
-/** What each vehicle or model does: visits, travel, and its weight in the average or the regions that it serves. */
+/** Show visits and travel of each vehicle or model, and its weight in the average or the regions that it serves. */
 export function showMembers({ plan, problem }) {
   const shown = Boolean(plan?.isFleet && problem.fleet);
   $("members").hidden = !shown;
@@ -123,7 +123,7 @@ export function showMembers({ plan, problem }) {
   $("members").tBodies[0].replaceChildren(...rows);
 }
 
-/** Offer the trained models, whose error histories can be shown. */
+/** List the trained models, whose error histories can be shown. */
 export function showModels({ plan, problem, model }) {
   $("history-model-label").hidden = !plan?.isFleet;
   if (!plan?.isFleet) return;
@@ -131,13 +131,13 @@ export function showModels({ plan, problem, model }) {
   $("history-model").value = model;
 }
 
-/** How many vehicles or models: error, travel and total loss of each fleet. */
+/** The comparison of fleets: error, travel and total loss of each. */
 export class FleetTable extends Comparison {
   constructor(onProgress, onTake) {
     super({ task: "fleet", name: "fleets", button: "compare-fleets", again: "compare the fleets again", parts: ["fleets-table"] }, onProgress, onTake);
   }
 
-  basisOf(state) { // how many there are and how they serve does not count
+  basisOf(state) { // independent of the current fleet's size and serving mode
     const { travel, limit, weights } = state.problem.fleet ?? {};
     const { fleet, ...problem } = state.problem;
     return [...basis({ ...state, problem }), state.problem.learner, travel, limit, weights];
@@ -160,7 +160,7 @@ export class FleetTable extends Comparison {
   }
 }
 
-/** The fleet of a row, as a problem has it; none for one vehicle with one model. */
+/** Return the fleet of a row as a member of a problem; undefined for one vehicle with one model. */
 export function fleetOf({ vehicles, models, serve }, { travel, limit, weights } = {}) {
   if (models === 1 && travel === undefined && limit === undefined) return undefined;
   const size = vehicles > 1 || models === 1 ? { vehicles } : { models };

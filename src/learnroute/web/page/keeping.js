@@ -2,10 +2,10 @@
 
 const KEPT = "learnroute-kept";
 const MOST_STEPS = 100;
-const MOST_LINK = 100000; // characters; longer addresses are cut by some programs
+const MOST_LINK = 100000; // characters; some programs truncate longer addresses
 const TOGETHER = 1000; // ms within which changes of one kind, such as those of a drag, are one step
 
-/** Steps to undo and to redo. A step is a snapshot; those of the same `kind` that follow quickly are one. */
+/** Steps to undo and redo. A step is a snapshot; steps of the same `kind` in quick succession are merged. */
 export class Steps {
   constructor() {
     this.done = [];
@@ -25,12 +25,12 @@ export class Steps {
     this.undone = [];
   }
 
-  /** What a step came to in the end. */
+  /** Update the last step with its final state. */
   amend(snapshot) {
     if (this.done.length) this.done[this.done.length - 1] = snapshot;
   }
 
-  /** Forget a step that came to nothing. */
+  /** Remove the last step, which had no effect. */
   drop() {
     if (this.done.length > 1) this.done.pop();
   }
@@ -50,18 +50,18 @@ export class Steps {
   }
 }
 
-/** Keep the state in this tab, over a reload. */
+/** Store the state of this tab, so that it survives a reload. */
 export function keep(snapshot) {
   try {
     sessionStorage.setItem(KEPT, JSON.stringify(snapshot));
   } catch {
     try {
-      sessionStorage.removeItem(KEPT); // too large: rather none than an old one
-    } catch { /* a browser without storage keeps nothing */ }
+      sessionStorage.removeItem(KEPT); // too large: better no state than an old one
+    } catch { /* a browser without storage stores nothing */ }
   }
 }
 
-/** What this tab showed before it was reloaded, or null. */
+/** Return the state of this tab before a reload, or null. */
 export function kept() {
   try {
     return JSON.parse(sessionStorage.getItem(KEPT));
@@ -72,7 +72,7 @@ export function kept() {
 
 const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 
-/** The address of this page with the problem in it, packed; null if it would be too long. What follows # is not sent to any server. */
+/** Return the address of this page with the compressed problem; null if it would be too long. The part after # is not sent to any server. */
 export async function linkTo(problem) {
   const packed = await through(JSON.stringify(problem), new CompressionStream("deflate-raw"));
   let text = "";
@@ -81,7 +81,7 @@ export async function linkTo(problem) {
   return link.length > MOST_LINK ? null : link;
 }
 
-/** The text of the problem that the address holds, or null. */
+/** Return the text of the problem stored in the address, or null. */
 export async function problemInAddress() {
   const packed = new URLSearchParams(location.hash.slice(1)).get("problem");
   if (packed === null) return null;
@@ -93,7 +93,7 @@ export async function problemInAddress() {
   }
 }
 
-/** Take the problem out of the address, which no longer is what is shown. */
+/** Remove the problem from the address, because it is no longer the one shown. */
 export function clearAddress() {
   if (location.hash) history.replaceState(null, "", location.pathname + location.search);
 }

@@ -2,52 +2,52 @@
 
 import { $, number, svg } from "./dom.js";
 
-const [LEAST, MOST, STEPS] = [-3, 5, 20]; // λ from 10^LEAST to 10^MOST, and the number of steps per decade
+const [LEAST, MOST, STEPS] = [-3, 5, 20]; // λ from 10^LEAST to 10^MOST, with STEPS steps per decade
 const LAST = (MOST - LEAST) * STEPS + 1; // position 0 is the paper's learner
 const THUMB = 8; // px from the edge of the slider to the middle of its thumb at either end
 
-/** λ at a position of the slider, in three digits. */
+/** Return λ at a position of the slider, with three digits. */
 export const lambdaAt = (place) => Number((10 ** (LEAST + (place - 1) / STEPS)).toPrecision(3));
 
-/** Position of a λ on the slider. */
+/** Return the position of a λ on the slider. */
 export const placeOf = (lambda) => (lambda > 0 ? Math.min(Math.max(1 + STEPS * (Math.log10(lambda) - LEAST), 1), LAST) : 0);
 
-/** One λ that stands for all: the geometric mean of those of a schedule. */
+/** Return one representative λ: the geometric mean of a schedule. */
 function typical(regularization) {
   if (!Array.isArray(regularization)) return Number(regularization) || 0;
   const logs = regularization.filter((lambda) => lambda > 0).map(Math.log);
   return logs.length ? Math.exp(logs.reduce((a, b) => a + b) / logs.length) : 0;
 }
 
-/** How a learner trains. */
+/** Return the rule by which a learner trains. */
 export const rule = (learner) => learner.rule ?? "least-squares";
 
-/** m, n and σ alone; some that work, where the learner's law was measured. */
+/** Return only m, n and σ; usable defaults if the learner's law was measured. */
 export const shape = (learner) => {
   const { features = 80, samples = 100, noise = 0 } = learner;
   return { features, samples, noise: calibrated(learner) ? 0 : noise };
 };
 
-/** Whether the learner's law was measured: it has neither m nor n, and its ν is no σ. */
+/** Return whether the learner's law was measured: it then has neither m nor n, and its ν is not σ. */
 export const calibrated = (learner) => rule(learner) === "calibrated";
 
-/** Whether a plan is to choose λ. */
+/** Return whether a plan is to choose λ. */
 export const undecided = ({ regularization }) => typeof regularization === "string";
 
-/** Whether the paper's learner has no expected error, because m is within one of some n. */
+/** Return whether the paper's learner has no expected error, because m is within 1 of some n. */
 export function inMiddle({ learner, samples }) {
   if (calibrated(learner)) return false;
   return (samples ?? [learner.samples]).some((n) => Math.abs(learner.features - n) <= 1);
 }
 
-/** The learner that the slider asks for. Where the paper's has no expected error, the least λ is as far as it goes. */
+/** Return the learner selected by the slider. If the paper's learner has no expected error, the slider ends at the smallest λ. */
 export function slid(problem) {
   const place = Math.max(Number($("lambda").value), inMiddle(problem) ? 1 : 0);
   if (place === 0) return shape(problem.learner);
   return { ...shape(problem.learner), rule: "proximal", regularization: lambdaAt(place) };
 }
 
-/** The learner that the fields ask for: a rule just chosen begins with members that suit m and n. */
+/** Return the learner given by the fields; a newly chosen rule starts with members that suit m and n. */
 export function trained(before, { features, samples, noise }) {
   const asked = $("rule").value;
   const made = { features, samples, noise };
@@ -55,28 +55,28 @@ export function trained(before, { features, samples, noise }) {
   if (asked === "least-squares") return made;
   if (asked === "proximal") return { ...made, rule: asked, regularization: before.regularization ?? 1 };
   const own = rule(before) === "gradient";
-  const gentle = Number((1 / (1 + Math.sqrt(features / samples)) ** 2).toPrecision(2)); // half of where steps diverge
+  const gentle = Number((1 / (1 + Math.sqrt(features / samples)) ** 2).toPrecision(2)); // half the rate at which steps diverge
   return { ...made, rule: asked, steps: own ? value("steps") : 10, rate: own ? value("step-size") : gentle || 0.1 };
 }
 
 const value = (id) => ($(id).value === "" ? NaN : Number($(id).value));
 
-/** What a chosen λ depends on. */
+/** Return the data that a chosen λ depends on. */
 export function basis({ problem, rate }) {
   const { features, samples, noise = 0 } = problem.learner;
   return [problem.travel, problem.dissimilarity_estimate ?? problem.dissimilarity ?? problem.vectors ?? problem.transfer, problem.samples, problem.initial_estimate ?? problem.initial, JSON.stringify([problem.constraints ?? {}, problem.visits, problem.fleet]), features, samples, noise, rate];
 }
 
-/** Whether what was found for a basis still is about what is shown. */
+/** Return whether a result for a basis is still valid for the shown state. */
 export const holds = (state, old) => basis(state).every((part, k) => part === old[k]);
 
-/** The λ that was chosen, if it still is the best of what is shown. */
+/** Return the chosen λ if it is still the best one for the shown state. */
 export function chosenNow(state) {
   const { chosen } = state;
   return chosen && holds(state, chosen.basis) ? chosen : null;
 }
 
-/** Show how the learner trains, and what is known about λ. */
+/** Show the learner's rule, and what is known about λ. */
 export function showLearner(state) {
   const { problem } = state;
   const { learner } = problem;
@@ -118,7 +118,7 @@ function leftEnd({ learner: { features, samples }, samples: counts }) {
   return `λ = 0 is not available: m = ${features} is within 1 of ${n}, so least squares has no expected error.`;
 }
 
-/** Decades below the slider, the range of λ that are nearly as good as the best, and the λ of a schedule. */
+/** Draw decades below the slider, the range of λ that are nearly as good as the best, and the λ of a schedule. */
 function drawScale(chosen, lambda, middle) {
   const node = $("lambda-scale");
   const width = node.clientWidth || 300;
@@ -142,7 +142,7 @@ function drawScale(chosen, lambda, middle) {
   node.replaceChildren(...parts);
 }
 
-/** Say on average how much of the old model a visit keeps. */
+/** Return the share of the old model that a visit keeps on average, as one number or a range. */
 export function retentionText({ retentions }) {
   const [least, most] = [Math.min(...retentions), Math.max(...retentions)];
   const shown = [number(least, 3), number(most, 3)];

@@ -8,19 +8,19 @@ import { wishOf } from "./visits.js";
 
 const MOST_NAMES = 40;
 const MOST_NUMBERS = 120;
-const NARROW = 520; // px: on a narrower map, only the selected region has its name
-const NUMBERED = 7; // px: the least radius of a region that has its number inside
-const [HALO, WIDEST_HALO] = [9, 34]; // px: radius of a halo without error, and of the largest one
-const FAR = 4; // px from which a press is a drag
+const NARROW = 520; // px: on a narrower map, only the selected region is named
+const NUMBERED = 7; // px: minimum radius of a region with its number inside
+const [HALO, WIDEST_HALO] = [9, 34]; // px: radius of a halo without error, and of the largest halo
+const FAR = 4; // px of movement from which a press is a drag
 const STAR = Array.from({ length: 10 }, (_, k) => {
   const [r, a] = [k % 2 ? 0.5 : 1.25, (k * Math.PI) / 5 - Math.PI / 2];
   return `${(r * Math.cos(a)).toFixed(3)},${(r * Math.sin(a)).toFixed(3)}`;
 }).join(" ");
 
-/** The largest expected error after any visit. */
+/** Return the largest expected error after any visit. */
 export const largestError = ({ errors }) => largest(errors.slice(1));
 
-/** The radius of the halo for a share of the largest error: its area beyond a region without error grows with the error. */
+/** Return the halo's radius for a share of the largest error; the area beyond that of a region without error grows with the error. */
 export const haloRadius = (share) => Math.sqrt(HALO ** 2 + clamp(share, 0, 1) * (WIDEST_HALO ** 2 - HALO ** 2));
 
 export class RouteMap {
@@ -43,7 +43,7 @@ export class RouteMap {
     new ResizeObserver(() => this.state && this.draw(this.state)).observe(node);
   }
 
-  /** Drag the map to move it; Ctrl and the wheel, or a pinch of a touchpad, zoom. */
+  /** Let dragging move the map, and Ctrl with the wheel or a pinch on a touchpad zoom it. */
   listenToPan() {
     let from = null;
     this.node.addEventListener("pointerdown", (event) => {
@@ -68,7 +68,7 @@ export class RouteMap {
     }, { passive: false });
   }
 
-  /** Zoom around a place on the screen, the middle if none is given. */
+  /** Zoom around a place on the screen; around the middle if none is given. */
   zoomBy(factor, at = null) {
     const [width, height] = this.size;
     const [dx, dy] = at ? [at[0] - width / 2, at[1] - height / 2] : [0, 0];
@@ -164,7 +164,7 @@ export class RouteMap {
     return `${text.replace("-", "")}°${value === 0 ? "" : value > 0 ? positive : negative}`;
   }
 
-  /** Expected error of the current model, as an area around each region. */
+  /** Draw the expected error of the current model as an area around each region. */
   drawHalos({ errorHistory, time, problem }) {
     if (!errorHistory) return this.layers.halos.replaceChildren();
     const most = largestError(errorHistory);
@@ -173,14 +173,14 @@ export class RouteMap {
       svg("circle", { class: "halo", cx, cy, r: haloRadius(most > 0 ? now[i] / most : 0) })));
   }
 
-  /** The way from one region to another on the screen: along the streets where they are known. */
+  /** Return the path from one region to another on the screen, along the streets if they are known. */
   way(from, to) {
     const along = this.state.ways?.[from]?.[to];
     return along ? [this.spots[from], ...along.slice(1, -1).map((place) => this.toScreen(place)), this.spots[to]] : [this.spots[from], this.spots[to]];
   }
 
   drawRivals({ rivals, problem }) {
-    this.segments = []; // straight parts of all lines that names stay off: from x, from y, to x, to y
+    this.segments = []; // straight parts of all lines that names avoid: from x, from y, to x, to y
     const lines = Object.entries(rivals).filter(([, rival]) => rival.shown && rival.plan).map(([name, rival]) => {
       const way = stopsOf(rival.plan, problem).flatMap((i, k, order) => (k ? this.way(order[k - 1], i) : [this.spots[i]]));
       this.keepOff(way);
@@ -189,7 +189,7 @@ export class RouteMap {
     this.layers.rivals.replaceChildren(...lines);
   }
 
-  /** Have names stay off a line through these places. */
+  /** Make names avoid a line through these places. */
   keepOff(way) {
     this.segments.push(...way.slice(1).map((spot, k) => [...way[k], ...spot]));
   }
@@ -253,7 +253,7 @@ export class RouteMap {
     this.drawDepot(problem, this.radii[size] ?? 0);
   }
 
-  /** The radius of each stop: as large as its nearest neighbour allows, so that none covers another. */
+  /** Return the radius of each stop, as large as its nearest neighbour allows, so that no stop covers another. */
   radiiOf(size) {
     const most = size > MOST_NUMBERS ? 4 : size > MOST_NAMES ? 7 : this.size[0] < NARROW ? 9 : 11;
     return this.spots.map(([x, y], i) => {
@@ -262,12 +262,12 @@ export class RouteMap {
     });
   }
 
-  /** Whether a region has its number inside. */
+  /** Return whether a region has its number inside. */
   hasRoom(i) {
     return this.groups.length <= MOST_NUMBERS && this.radii[i] >= NUMBERED;
   }
 
-  /** Write names, and the numbers that have no room inside their regions, below the route: they cannot hide it. */
+  /** Write names, and numbers that do not fit into their regions, below the route, so that they cannot hide it. */
   drawNames({ problem, selected, plan }) {
     const size = problem.travel.length;
     const all = size <= MOST_NAMES && this.size[0] >= NARROW;
@@ -289,7 +289,7 @@ export class RouteMap {
     }));
   }
 
-  /** The depot is a square: nothing is learnt there. */
+  /** Draw the depot as a square, because nothing is learnt there. */
   drawDepot({ depot }, radius) {
     this.depot.setAttribute("visibility", depot ? "visible" : "hidden");
     const [ring, square] = this.depot.children;
@@ -321,7 +321,7 @@ export class RouteMap {
     return this.layers.regions.appendChild(group);
   }
 
-  /** Where an arrow key moves a stop to; null for other keys. */
+  /** Return the place that an arrow key moves a stop to; null for other keys. */
   stepped(event, i) {
     const step = event.shiftKey ? 40 : 8;
     const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
@@ -380,7 +380,7 @@ export class RouteMap {
     this.groups[Math.min(i, this.groups.length - 1)]?.focus();
   }
 
-  /** Where the learner is: at the last region visited, or `part` of the way to it. */
+  /** Show the learner at the last visited region, or at the share `part` of the path to it. */
   drawAgent(state) {
     const { plan, problem, model, time, part = 1 } = state;
     const own = plan ? trainings(plan, model) : [];
@@ -391,17 +391,17 @@ export class RouteMap {
     const { stops } = toursOf(state)[vehicle];
     const at = place + (problem.depot ? 1 : 0);
     const { x, y } = alongWay(this.way(stops[Math.max(0, at - 1)], stops[at]), part);
-    const aside = part === 1 ? 12 : 0; // of the region, so that its number can be read
+    const aside = part === 1 ? 12 : 0; // beside the region, so that its number stays legible
     this.agent.setAttribute("cx", x + aside);
     this.agent.setAttribute("cy", y - aside);
   }
 }
 
-/** The visits to a region in words. */
+/** Describe the visits to a region in words. */
 const fleetRole = ({ orders }, visits) => visits.map(({ vehicle, place, model }) =>
   `, visit ${place + 1} of ${orders[vehicle].length}${orders.length > 1 ? ` of vehicle ${vehicle + 1}` : `, trains model ${model + 1}`}`).join("");
 
-/** Where a share of a way has been gone, which way it leads there, and its whole length. */
+/** Return the point at a share of a path, its direction there, and the length of the path. */
 function alongWay(way, share) {
   const lengths = way.slice(1).map(([x, y], k) => Math.hypot(x - way[k][0], y - way[k][1]));
   const length = lengths.reduce((a, b) => a + b, 0);

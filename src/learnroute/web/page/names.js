@@ -1,14 +1,14 @@
-// Where to write names on the map: off the route, the regions, other names and the edge.
+// Placement of names on the map, clear of the route, the regions, other names and the edge.
 
 const DIRECTIONS = [[0, -1], [1, 0], [0, 1], [-1, 0], [0.75, -0.75], [0.75, 0.75], [-0.75, 0.75], [-0.75, -0.75]];
 const GAPS = [3, 10, 19]; // px between a region and its name
-const HARD = 1000; // what covering a region, another name or the edge costs
+const HARD = 1000; // cost of covering a region, another name or the edge
 const ROUNDS = 3;
-const [HIGH, CLEAR] = [13, 1]; // px: height of a name, and what is kept free around it
+const [HIGH, CLEAR] = [13, 1]; // px: height of a name, and free space around it
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
-/** The length of a line, from x, from y, to x, to y, inside a box (Liang and Barsky). */
+/** Return the length of a line (from x, from y, to x, to y) inside a box (Liang and Barsky). */
 function lengthInside([x1, y1, x2, y2], box) {
   let [enter, leave] = [0, 1];
   for (const [from, way, low, high] of [[x1, x2 - x1, box[0], box[2]], [y1, y2 - y1, box[1], box[3]]]) {
@@ -25,7 +25,7 @@ function lengthInside([x1, y1, x2, y2], box) {
 
 /**
  * Place names, each with x, y and radius of its region and its own width. Returns the box of each, whether it is far from its
- * region, and whether it is free of regions, other names and the edge. Begins with the cheapest places, then moves each name given all others.
+ * region, and whether it is clear of regions, other names and the edge. Starts with the cheapest places, then moves each name given all others.
  */
 export function placeNames(names, dots, lines, [width, height]) {
   const candidates = names.map(({ x, y, radius, width: wide }) => {
@@ -48,7 +48,7 @@ export function placeNames(names, dots, lines, [width, height]) {
     });
   }
   const free = chosen.map(({ hard }) => hard === 0);
-  chosen.forEach((one, i) => { // of two names in one place, the later one is left out
+  chosen.forEach((one, i) => { // of two overlapping names, the later one is omitted
     if (free[i] && chosen.some((other, j) => j < i && free[j] && overlap(one.box, other.box))) free[i] = false;
   });
   return chosen.map(({ box, far }, i) => ({ box, far, free: free[i] }));

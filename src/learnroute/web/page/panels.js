@@ -1,4 +1,4 @@
-// Numbers: the regime, the parts of the loss, bounds, the baseline and the shortest route.
+// Panels with numbers: the regime, the parts of the loss, bounds, the baseline and the shortest route.
 
 import { stopName, stopsOf, travelBetween } from "./depot.js";
 import { $, el, number, shade, svg } from "./dom.js";
@@ -17,7 +17,7 @@ const PARTS = {
 const RULES = { proximal: "Proximal learner", gradient: "Gradient learner" };
 export const RIVALS = { baseline: "baseline route", travel: "shortest route" };
 
-/** Show the regime of the learner; returns false where the expected error does not exist. */
+/** Show the regime of the learner; return false if the expected error does not exist. */
 export function showRegime({ problem, errorHistory }) {
   const { learner, samples } = problem;
   const { features: m, samples: n, rule = "least-squares" } = learner;
@@ -63,11 +63,11 @@ export function showNoPlan() {
   for (const id of ["error-history-text", "heat-legend", "time-label"]) $(id).textContent = "";
 }
 
-/** The loss as a bar and a table, with bounds and guarantee. */
+/** Show the loss as a bar and a table, with bounds and guarantee. */
 export function showPlan(plan) {
   $("total").textContent = number(plan.loss.total, 6);
   drawBar(plan);
-  const shared = Object.keys(PARTS).every((part) => plan.loss[part] >= 0); // parts that are subtracted leave no shares
+  const shared = Object.keys(PARTS).every((part) => plan.loss[part] >= 0); // with negative parts, there are no shares
   const rows = Object.entries(PARTS).filter(([part]) => part !== "pairs" || plan.loss.pairs).map(([part, name]) => row(part, name, plan.loss[part], shared ? plan.loss.total : 0));
   const total = el("tr", {}, el("td", {}, "total"), el("td", { "data-part": "total" }, number(plan.loss.total, 6)), el("td", {}, ""));
   $("parts").tBodies[0].replaceChildren(...rows, total);
@@ -100,11 +100,11 @@ function row(part, name, value, total) {
 
 const share = (part) => (part > 0 && part < 1e-4 ? "< 0.01 %" : `${number(100 * part, 3)} %`);
 
-/** Positive parts are stacked to the right; negative ones lead back from there to the total, below; gains of pairs are hatched. */
+/** Draw the bar: positive parts are stacked to the right; below, negative parts lead back to the total; gains of pairs are hatched. */
 function drawBar({ loss, lower_bound: bound, optimal }) {
   const [added, taken] = [Object.keys(PARTS).filter((part) => loss[part] > 0), Object.keys(PARTS).filter((part) => loss[part] < 0)];
   const reach = added.reduce((sum, part) => sum + loss[part], 0);
-  const close = bound !== null && !optimal && bound > Math.min(0, loss.total) - Math.max(reach, -loss.total); // else it is only in the list
+  const close = bound !== null && !optimal && bound > Math.min(0, loss.total) - Math.max(reach, -loss.total); // otherwise the bound is only in the list
   const [least, most] = [Math.min(0, loss.total, close ? bound : 0), Math.max(reach, loss.total)];
   const whole = most - least || 1;
   const at = (value) => `${(100 * (value - least)) / whole}%`;
@@ -136,7 +136,7 @@ function drawBar({ loss, lower_bound: bound, optimal }) {
   $("bar").replaceChildren(...parts);
 }
 
-/** The baseline and the shortest route beside this one. */
+/** Compare the baseline and the shortest route with this one. */
 export function showRivals({ plan, problem, rivals }) {
   const entry = (name, found) => {
     const error = found.loss.total - found.loss.travel;
@@ -147,7 +147,7 @@ export function showRivals({ plan, problem, rivals }) {
   $("rivals").tBodies[0].replaceChildren(entry(plan.orders.length > 1 ? "these routes" : "this route", plan), ...rows);
 }
 
-/** The stops in order, one list per vehicle. */
+/** Show the stops in order, one list per vehicle. */
 export function showStops({ plan, problem }) {
   const orders = plan?.orders ?? [];
   $("stops").replaceChildren(...orders.flatMap((order, vehicle) => {
@@ -158,11 +158,11 @@ export function showStops({ plan, problem }) {
   }));
 }
 
-/** The stops of a vehicle as plain text, with the way to each, its model or λ where stops have their own, and what an optional visit saves; `before`: visits of other vehicles. */
+/** List the stops of a vehicle with the travel to each, its model or λ if stops have their own, and the saving of an optional visit; `before` counts visits of other vehicles. */
 function stopLines(plan, problem, order, before) {
   const lambdas = Array.isArray(problem.learner.regularization) ? problem.learner.regularization : null;
   const stops = stopsOf({ order, closed: plan.closed }, problem);
-  const first = problem.depot ? 0 : 1; // the depot is no visit
+  const first = problem.depot ? 0 : 1; // the depot is not a visit
   return stops.map((stop, k) => {
     const visit = k + first;
     const travel = k ? [`travel ${number(travelBetween(problem, stops[k - 1], stop), 4)}`] : [];
@@ -176,7 +176,7 @@ function stopLines(plan, problem, order, before) {
   });
 }
 
-/** The legend of the map. */
+/** Show the legend of the map. */
 export function showLegend({ scores, madeUp, rivals, problem, plan, model, errorHistory }) {
   const ramp = Array.from({ length: 22 }, (_, k) => svg("rect", { x: 5 * k, width: 5.5, height: 12, fill: shade(k / 21) }));
   const line = (name) => svg("svg", {}, svg("line", { class: name, x1: 1, x2: 33, y1: 7, y2: 7 }));
@@ -190,7 +190,7 @@ export function showLegend({ scores, madeUp, rivals, problem, plan, model, error
     ...(madeUp ? [el("span", {}, "no coordinates: places from travel costs")] : []));
 }
 
-/** The size of halos: the largest error, and a quarter of it, as circles within each other. */
+/** Return the scale of halos: nested circles for the largest error and a quarter of it. */
 function haloScale(most) {
   const widest = haloRadius(1);
   const circles = [1, 0.25].map((share) => {

@@ -4,7 +4,7 @@ import { largest } from "./dom.js";
 
 const EARTH = 6371.0088; // km
 
-/** Distance on the map: straight, or along the globe. */
+/** Return the distance on the map: straight, or along the globe. */
 export function distance(a, b, geographic) {
   if (!geographic) return Math.hypot(a[0] - b[0], a[1] - b[1]);
   const [x1, y1, x2, y2] = [...a, ...b].map((degrees) => (degrees * Math.PI) / 180);
@@ -12,7 +12,7 @@ export function distance(a, b, geographic) {
   return 2 * EARTH * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/** Travel cost per distance on the map, pair by pair: the detour that each pair keeps when a region is moved. */
+/** Return the travel cost per distance on the map for each pair: the detour factor that a pair keeps when a region is moved. */
 export function detours(problem, geographic) {
   const places = problem.coordinates;
   const gaps = places.map((a) => places.map((b) => distance(a, b, geographic)));
@@ -23,33 +23,33 @@ export function detours(problem, geographic) {
   return { typical, factors: factors.map((row) => row.map((factor) => factor ?? typical)) };
 }
 
-/** How much the error in a region counts. */
+/** Return the importance of a region. */
 export const importanceOf = ({ importance }, region) => importance?.[region] ?? 1;
 
-/** The problem with another importance of a region; null where the error would not count anywhere. */
+/** Return the problem with another importance of a region; null if no region would have a positive importance. */
 export function withImportance({ importance, ...problem }, region, value) {
   const made = problem.travel.map((_, i) => (i === region ? value : importanceOf({ importance }, i)));
   if (made.every((entry) => entry === 0)) return null;
   return made.every((entry) => entry === 1) ? problem : { ...problem, importance: made };
 }
 
-/** The initial model's error in a region, as plans use it; undefined where it is unknown. */
+/** Return the initial model's error in a region as plans use it; undefined if it is unknown. */
 export const initialOf = ({ initial, initial_estimate: estimate }, region) => (estimate ?? initial)?.[region];
 
-/** The problem with another initial error of a region, or of all regions (null); unknown where `value` is undefined. */
+/** Return the problem with another initial error of a region, or of all regions (null); unknown if `value` is undefined. */
 export function withInitial(problem, region, value) {
   const { initial: _, initial_estimate: __, ...made } = problem;
   if (value === undefined) return made;
   return { ...made, initial: made.travel.map((__, i) => (region === null || i === region ? value : initialOf(problem, i) ?? 0)) };
 }
 
-/** The mean of a number per region, by importance. */
+/** Return the mean of one number per region, weighted by importance. */
 export function meanOf({ importance }, values) {
   if (!importance) return values.reduce((a, b) => a + b, 0) / values.length;
   return importance.reduce((sum, weight, i) => sum + weight * values[i], 0) / importance.reduce((a, b) => a + b, 0);
 }
 
-/** Mean dissimilarity of each region to all regions (score / T), by what plans go by. */
+/** Return the mean dissimilarity of each region to all regions (score / T), as used by plans. */
 export function scores(problem) {
   const apart = problem.dissimilarity_estimate ?? problem.dissimilarity ?? problem.transfer
     ?? problem.vectors.map((v) => problem.vectors.map((w) => squared(v, w)));
@@ -58,7 +58,7 @@ export function scores(problem) {
 
 const squared = (v, w) => v.reduce((sum, x, k) => sum + (x - w[k]) ** 2, 0);
 
-/** Put a region elsewhere; its travel costs follow. */
+/** Move a region; its travel costs follow. */
 export function moved(problem, region, place, detour, geographic) {
   const coordinates = problem.coordinates.map((old, i) => (i === region ? place : old));
   const cost = (i, j) => detour.factors[i][j] * distance(coordinates[i], coordinates[j], geographic);
@@ -67,7 +67,7 @@ export function moved(problem, region, place, detour, geographic) {
   return { ...problem, coordinates, travel };
 }
 
-/** Add a region: typical detours, and the model halfway between those of the two nearest regions. */
+/** Add a region with typical detours and a model halfway between those of the two nearest regions. */
 export function added(problem, place, detour, geographic) {
   const old = problem.travel.length;
   const gaps = problem.coordinates.map((other) => distance(place, other, geographic));
@@ -84,7 +84,7 @@ export function added(problem, place, detour, geographic) {
   if (problem.vectors) {
     made.vectors = [...problem.vectors, halfway(problem.vectors)];
     apart = squared(problem.vectors[a], problem.vectors[b]);
-  } else if (problem.transfer) { // measured errors: the mean of both regions'
+  } else if (problem.transfer) { // measured errors: the mean of those of both regions
     const column = problem.transfer.map((row) => (row[a] + row[b]) / 2);
     const row = problem.transfer[a].map((error, j) => (error + problem.transfer[b][j]) / 2);
     apart = 0;
@@ -108,19 +108,19 @@ export function added(problem, place, detour, geographic) {
   return { problem: made, detour: { ...detour, factors }, between: [problem.regions[a], problem.regions[b]] };
 }
 
-/** Squared distances with those of the point halfway between a and b. */
+/** Return squared distances with those of the point halfway between a and b added. */
 function withMiddle(delta, a, b) {
   const row = delta.map((_, j) => Math.max(0, (delta[a][j] + delta[b][j]) / 2 - delta[a][b] / 4));
   return [...delta.map((line, i) => [...line, row[i]]), [...row, 0]];
 }
 
-/** The learner for another number of stops: where each has its own λ, the last one is repeated or left out. */
+/** Return the learner for another number of stops: if each stop has its own λ, the last one is repeated or removed. */
 function withPositions(learner, size) {
   const own = learner.regularization;
   return Array.isArray(own) ? { ...learner, regularization: Array.from({ length: size }, (_, k) => own[Math.min(k, own.length - 1)]) } : learner;
 }
 
-/** Leave a region out. */
+/** Remove a region. */
 export function removed(problem, region, detour) {
   const list = (values) => values.filter((_, i) => i !== region);
   const matrix = (rows) => list(rows).map(list);
@@ -135,14 +135,14 @@ export function removed(problem, region, detour) {
   return { problem: made, detour: { ...detour, factors: matrix(detour.factors) } };
 }
 
-/** Call a region otherwise. */
+/** Rename a region. */
 export function renamed(problem, region, name) {
   const old = problem.regions[region];
   const regions = problem.regions.map((other, i) => (i === region ? name : other));
   return { ...problem, regions, ...withNames(problem, (other) => (other === old ? name : other)) };
 }
 
-/** Constraints and visits with the names of regions changed; what has no name any more is left out. */
+/** Return constraints and visits with renamed regions; those of removed regions are dropped. */
 function withNames({ constraints, visits }, change) {
   const made = {};
   if (constraints) {
@@ -168,7 +168,7 @@ function freeName(names) {
   return `New ${k}`;
 }
 
-/** Ways along streets after an edit: those of a region that moved or is new are straight, those of one removed are gone. */
+/** Return the street paths after an edit: those of moved or new regions are straight, those of removed regions are dropped. */
 export const waysWithout = (ways, region) => ways && ways.map((row, i) => row.map((way, j) => (i === region || j === region ? null : way)));
 export const waysWithOneMore = (ways, region) => {
   const wider = (list, entry) => [...list.slice(0, region), entry, ...list.slice(region)];

@@ -1,4 +1,4 @@
-// The status line: what has happened, or what is wrong.
+// The status line, which reports events and errors.
 
 import { $ } from "./dom.js";
 
@@ -17,7 +17,7 @@ export function complain(text) {
   $("status").textContent = text;
 }
 
-/** Say why something failed, and mark the field at fault. */
+/** Report an error, and mark the invalid field. */
 export function refuse(error) {
   for (const [field, id] of Object.entries(FIELDS)) if (error.field?.endsWith(field)) $(id).setAttribute("aria-invalid", "true");
   complain(error.message);

@@ -18,12 +18,12 @@ export const TERMS = {
   "travel rate": "Travel rate: the loss per unit of travel. A larger rate leads to a shorter route.",
 };
 
-/** A button that explains a term; `text` is what it shows. */
+/** Return a button that explains a term; `text` is its label. */
 export function term(name, text = name) {
   return el("button", { type: "button", class: "term", "data-term": name, "aria-expanded": "false", "aria-label": `${text}: what it means` }, text);
 }
 
-/** Let every button of a term open its sentence. */
+/** Make every button of a term open its explanation. */
 export function listenToTerms() {
   for (const place of document.querySelectorAll("[data-explains]")) place.replaceWith(term(place.dataset.explains, place.textContent));
   let opener = null;
@@ -35,7 +35,7 @@ export function listenToTerms() {
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.(".term");
     if (!button || button === opener) return close();
-    event.preventDefault(); // a term inside a label must not choose its field
+    event.preventDefault(); // a term inside a label must not activate the label's field
     close();
     opener = button;
     button.setAttribute("aria-expanded", "true");

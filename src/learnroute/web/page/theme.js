@@ -20,7 +20,7 @@ export function startTheme() {
   let theme = "auto";
   try {
     theme = localStorage.getItem("learnroute-theme") ?? "auto";
-  } catch { /* none remembered */ }
+  } catch { /* no stored choice */ }
   setTheme(theme);
   $("theme").addEventListener("click", () => setTheme(NEXT[$("theme").value]));
 }

@@ -6,7 +6,7 @@ import { $, number, svg } from "./dom.js";
 import { RIVALS } from "./panels.js";
 
 export class Tradeoff extends Comparison {
-  /** `onTake(rate)` hears that the rate of a point is to be applied. */
+  /** `onTake(rate)` is called to apply the rate of a point. */
   constructor(onProgress, onTake) {
     super({ task: "tradeoff", name: "tradeoff", button: "curve", again: "draw the curve again", parts: ["tradeoff"] }, onProgress, onTake);
   }
@@ -39,7 +39,7 @@ function draw(curve, { plan, rivals }, onRate) {
   for (const point of curve.points) {
     const same = here && near(point.travel_cost, here.travel_cost) && near(point.error, here.error);
     const text = `travel ${number(point.travel_cost, 4)}, error ${number(point.error, 4)}; ends at ${point.route[point.route.length - 1]}`;
-    if (!point.rates) { // between two corners: no rate makes it the best
+    if (!point.rates) { // between two corners: optimal at no rate
       parts.push(svg("circle", { class: "point aside", cx: x(point.travel_cost), cy: y(point.error), r: same ? 6 : 3 }, svg("title", {}, text)));
       continue;
     }

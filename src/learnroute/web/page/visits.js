@@ -6,17 +6,17 @@ import { $, el, number, svg } from "./dom.js";
 
 const NEXT = { optional: "required", required: "forbidden", forbidden: "optional" };
 const SIDES = { total: "total loss (error and travel)", error: "expected error" };
-const LIMITS = { budget: "budget", "at-most": "at_most", repeat: "repeat" }; // fields, and members of `visits`
+const LIMITS = { budget: "budget", "at-most": "at_most", repeat: "repeat" }; // fields and their members of `visits`
 const PARTS = ["visits-curve", "visits-legend"];
 
-/** Whether a region must (required), may (optional) or cannot (forbidden) be visited; "" where all regions are visited. */
+/** Return whether a region must (required), may (optional) or cannot (forbidden) be visited; "" if all regions are visited. */
 export function wishOf({ visits, regions }, region) {
   if (!visits) return "";
   if (visits.required === "all" || visits.required?.includes(regions[region])) return "required";
   return visits.forbidden?.includes(regions[region]) ? "forbidden" : "optional";
 }
 
-/** The problem with the next wish for a region. */
+/** Return the problem with the next setting (required, forbidden, optional) of a region. */
 export function withNextWish(problem, region) {
   const { visits, regions } = problem;
   const others = (names = []) => (names === "all" ? regions : names).filter((name) => name !== regions[region]);
@@ -25,7 +25,7 @@ export function withNextWish(problem, region) {
   return { ...problem, visits: { ...visits, ...made } };
 }
 
-/** The problem with the visits that the fields ask for: all regions, or those that pay within the limits. */
+/** Return the problem with the visits given by the fields: all regions, or those that pay within the limits. */
 export function withVisiting({ visits = {}, ...problem }) {
   if ($("visit-all").checked) return problem;
   const made = { ...visits };
@@ -36,14 +36,14 @@ export function withVisiting({ visits = {}, ...problem }) {
   return { ...problem, visits: made };
 }
 
-/** The fields, the slider and the curve; the curve is calculated for what is shown. */
+/** The fields, the slider and the curve; the curve is calculated for the shown problem. */
 export class VisitCurve {
-  /** `onProgress` hears how far a calculation is; `onRow(row)` that the routes of a row are to be shown. */
+  /** `onProgress` is called with the progress of a calculation, `onRow(row)` to show the routes of a row. */
   constructor(onProgress, onRow) {
     Object.assign(this, { onProgress, onRow, found: null, problem: null, rate: null });
   }
 
-  /** Calculate the curve of what is shown, unless it is there already. */
+  /** Calculate the curve of the shown problem unless it is known already. */
   async ask(state, signal) {
     const { problem, rate } = state;
     if (!problem.visits || this.isOf(state)) return;
@@ -65,7 +65,7 @@ export class VisitCurve {
     return this.found !== null && problem === this.problem && rate === this.rate;
   }
 
-  /** Take the curve away. */
+  /** Remove the curve. */
   forget() {
     this.found = null;
     for (const id of PARTS) $(id).setAttribute("hidden", "");
@@ -79,20 +79,20 @@ export class VisitCurve {
     $("visits-text").textContent = text;
   }
 
-  /** Rows that have a route, in the order of the slider. */
+  /** The rows with a route, in the order of the slider. */
   get routes() {
     return this.found.rows.filter((row) => row.visits > 0);
   }
 
-  /** The slider moves. */
+  /** Handle a move of the slider. */
   slide() {
     this.onRow(this.routes[Number($("visit-count").value) - 1]);
   }
 
-  /** Show which regions are to be visited, and the curve; the curve of another problem is dim. */
+  /** Show which regions are to be visited, and the curve; the curve of another problem is dimmed. */
   show(state) {
     const { problem: { visits }, plan, given } = state;
-    if (!visits && $("visits-chosen").hidden) return; // as it was
+    if (!visits && $("visits-chosen").hidden) return; // nothing has changed
     $(visits ? "visit-paying" : "visit-all").checked = true;
     $("visits-chosen").hidden = !visits;
     for (const [id, member] of Object.entries(LIMITS)) {
@@ -126,7 +126,7 @@ export class VisitCurve {
 
 const visitsText = (many) => (many === 0 ? "untrained" : many === 1 ? "1 visit" : `${many} visits`);
 
-/** Expected error and total loss against travel; points of the total are labelled by their number of visits. */
+/** Draw expected error and total loss against travel; points of the total are labelled by their number of visits. */
 function drawCurve({ rows, best, floor }, row, onRow) {
   const node = $("visits-curve");
   const most = Math.max(...rows.map(({ travel }) => travel)) || 1;
@@ -160,7 +160,7 @@ function drawCurve({ rows, best, floor }, row, onRow) {
     el("span", {}, sample(svg("line", { class: "floor", x1: 1, x2: 33, y1: 7, y2: 7 })), "error of the mean model"));
 }
 
-/** Totals are squares, errors are dots. */
+/** Return the mark of a point: a square for totals, a dot for errors. */
 const mark = (side, cx, cy, r, more = {}, ...children) => (side === "total"
   ? svg("rect", { class: `visits-mark ${side}`, x: cx - r, y: cy - r, width: 2 * r, height: 2 * r, ...more }, ...children)
   : svg("circle", { class: `visits-mark ${side}`, cx, cy, r, ...more }, ...children));

@@ -10,9 +10,9 @@ const LEARNERS = {
   recursive: "recursive least squares", "mean-model": "floor: mean model",
 };
 const ROUTES = { shortest: "shortest", "papers-best": "best for least squares", "own-best": "best" };
-const NO_RULE = ["chosen-visits", "recursive", "mean-model"]; // rows that are no rule of a problem's learner
-const [PAPER, INSET] = [12, 42]; // px from the axis to least squares (λ = 0), and to the least λ
-const WIDE = 6; // times the least loss: losses further apart are drawn on a logarithmic axis
+const NO_RULE = ["chosen-visits", "recursive", "mean-model"]; // rows that are not a rule of a problem's learner
+const [PAPER, INSET] = [12, 42]; // px from the axis to least squares (λ = 0), and to the smallest λ
+const WIDE = 6; // multiple of the lowest loss beyond which losses are drawn on a logarithmic axis
 const HEADS = ["route", "error", "travel", "total loss", "reduction", "memory", "λ"];
 
 export class Worth extends Comparison {
@@ -20,7 +20,7 @@ export class Worth extends Comparison {
     super({ task: "learners", name: "worth", button: "compare-learners", again: "compare the learners again", parts: ["worth-table", "worth-picture", "worth-legend"] }, onProgress, onTake);
   }
 
-  basisOf(state) { // the learner's own rule and λ do not count
+  basisOf(state) { // independent of the learner's own rule and λ
     return basis(state);
   }
 
@@ -59,7 +59,7 @@ export class Worth extends Comparison {
   }
 }
 
-/** The learner of a row: m, n and σ as they are, and its own rule. */
+/** Return the learner of a row: unchanged m, n and σ with the row's rule. */
 export function learnerOf(row, { features, samples, noise = 0 }) {
   const own = { features, samples, noise };
   return row.learner === "least-squares" ? own : { ...own, rule: "proximal", regularization: row.regularization };
@@ -76,7 +76,7 @@ function lambdaText(lambda) {
   return Array.isArray(lambda) ? `${number(Math.min(...lambda), 2)} … ${number(Math.max(...lambda), 2)}` : number(lambda, 3);
 }
 
-/** The range of losses: from the least one to those of least squares and of a very large λ. */
+/** Return the range of losses: from the lowest one to those of least squares and of a very large λ. */
 function lossRange({ rows, curves }) {
   const floor = rows[rows.length - 1].total;
   const limits = curves.map(({ limit }) => limit).filter((limit) => limit !== null);
@@ -87,7 +87,7 @@ function lossRange({ rows, curves }) {
   return [low, Math.max(top, Math.min(most, top + 0.5 * Math.abs(top)))];
 }
 
-/** Total loss against λ, one curve per route; diamonds at the left are least squares, the floor is dashed. */
+/** Draw the total loss against λ, one curve per route; diamonds at the left are least squares, the floor is dashed. */
 function draw(found) {
   const node = $("worth-picture");
   const { rows, curves, regularizations: lambdas } = found;
@@ -127,14 +127,14 @@ function draw(found) {
     el("span", {}, sample(svg("line", { class: "floor", x1: 1, x2: 33, y1: 7, y2: 7 })), "floor"));
 }
 
-/** What a route is: one may be the shortest and the best at once. */
+/** Describe a route, which may be the shortest and the best at once. */
 function routeName({ rows, curves }, kind) {
   const order = curves.find((curve) => curve.route_kind === kind).order.join();
   const kinds = rows.filter((row) => ["least-squares", "proximal"].includes(row.learner) && row.order?.join() === order).map((row) => ROUTES[row.route_kind]);
   return [...new Set(kinds)].join(", ");
 }
 
-/** Marks of a logarithmic axis. */
+/** Return the marks of a logarithmic axis. */
 function decades(low, top) {
   const found = [];
   for (let power = Math.floor(Math.log10(low)); 10 ** power <= top; power++) {
