@@ -97,7 +97,7 @@ def read_problem(
     Raises
     ------
     InputError
-        Where the file cannot be read, or what is in it is no problem; says file, line and field.
+        If the file cannot be read, or what is in it is no problem; says file, line and field.
     """
     path = as_path("path", path)
     for field, changes in (("learner", learner), ("constraints", constraints)):
@@ -166,7 +166,7 @@ def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
     Raises
     ------
     InputError
-        Where the format is unknown or cannot hold the problem, or the file cannot be written.
+        If the format is unknown or cannot hold the problem, or the file cannot be written.
     """
     check_type("problem", problem, Problem)
     path = as_path("path", path)
@@ -191,7 +191,7 @@ def read_plan(path: str | Path) -> Any:
     Raises
     ------
     InputError
-        Where the file cannot be read, or is no JSON.
+        If the file cannot be read, or is no JSON.
     """
     path = as_path("path", path)
     if path.suffix.lower() != ".json":
@@ -223,7 +223,7 @@ def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> 
     Raises
     ------
     InputError
-        Where the format is unknown or needs places that the problem does not have, or the file cannot be written.
+        If the format is unknown or needs places that the problem does not have, or the file cannot be written.
     """
     check_type("plan", plan, Plan)
     if problem is not None:
@@ -241,7 +241,7 @@ def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> 
 
 
 def check_plan_destination(path: str | Path, problem: Problem) -> None:
-    """Refuse a file that a plan of this problem could not be written to, before the route is sought."""
+    """Reject a file that a plan of this problem could not be written to, before the route is sought."""
     path = as_path("path", path)
     check_destination(path, PLAN_WRITERS)
     if path.suffix.lower() in PLACES_NEEDED:

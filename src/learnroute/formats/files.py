@@ -117,7 +117,7 @@ def make_folder(folder: Path) -> None:
 
 
 def check_destination(path: Path, known: Iterable[str], what: str = "format") -> None:
-    """Refuse a path that could not be written later, before the work for it begins."""
+    """Reject a path that could not be written later, before the work for it begins."""
     if path.suffix.lower() not in known:
         kinds = ", ".join(suffix or "a folder" for suffix in known)
         given = f"unknown {what} {path.suffix!r}" if path.suffix else f"the name has no extension for the {what}"

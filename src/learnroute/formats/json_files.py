@@ -82,7 +82,7 @@ def _by_line(rows: list[Any]) -> str:
 
 
 def _no_constant(text: str, name: str) -> Any:
-    """Refuse NaN and Infinity where they stand for numbers; the first one outside of quotes is meant."""
+    """Reject NaN and Infinity where they stand for numbers; the first one outside of quotes is meant."""
     place = next(found.start() for found in CONSTANTS.finditer(text) if found[1])
     line, column = text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
     raise InputError(f"line {line}, column {column}: {name}: numbers must be finite; fill in the missing value")

@@ -169,7 +169,7 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo | None) -> Any:
 
 
 def _check_header(file: IO[bytes], entry: zipfile.ZipInfo) -> None:
-    """Refuse an array whose header promises something else than what the archive holds."""
+    """Reject an array whose header promises something else than what the archive holds."""
     version = npy.read_magic(file)
     if version == (1, 0):
         shape, _, kind = npy.read_array_header_1_0(file)

@@ -101,7 +101,7 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
 
 
 def check_tour(optional: object, path: Path) -> None:
-    """Refuse routes with optional or repeated visits, and several routes."""
+    """Reject routes with optional or repeated visits, and several routes."""
     if optional:
         reason = "TSPLIB tours visit each node once; write other plans as .json, .csv or .txt"
         raise InputError(reason, where=path)

@@ -146,7 +146,7 @@ class PlannedFleet:
 
 
 def check_coefficients(model: Any) -> None:
-    """Refuse a learner whose models cannot be averaged."""
+    """Reject a learner whose models cannot be averaged."""
     if not hasattr(model, "coef_"):
         reason = (
             "has no coefficients (coef_, intercept_) to average; plan models that serve "

@@ -53,7 +53,7 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
     Raises
     ------
     InputError
-        Where the problem has no true models and is too large to draw some.
+        If the problem has no true models and is too large to draw some.
     """
     check_type("problem", problem, Problem)
     check_type("rng", rng, np.random.Generator)

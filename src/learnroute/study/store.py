@@ -142,7 +142,7 @@ def open_store(folder: str | Path, experiment: Experiment, resume: bool) -> Iter
 
 
 def _check_empty(folder: Path) -> None:
-    """Refuse a folder that holds anything but what a sweep leaves that is killed before it has really begun."""
+    """Reject a folder that holds anything but what a sweep leaves that is killed before it has really begun."""
     try:
         for path in folder.iterdir():
             begun = path.name.startswith(TEMPORARY) or (path.name == LOG_FILE and path.stat().st_size == 0)
