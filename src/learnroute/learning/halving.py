@@ -42,7 +42,7 @@ def route_count(candidates: int) -> int:
 
 
 def search_count(candidates: int) -> int:
-    """Return the number of routes trained along in the rungs: each candidate once, then half of them twice, etc."""
+    """Return the number of routes trained along in the rungs, each of which halves candidates and doubles draws."""
     return candidates + candidates // 2 * (candidates.bit_length() - 2)
 
 
