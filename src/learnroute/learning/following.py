@@ -54,7 +54,7 @@ class Following(PictureMixin):
         errors[i, j] is the error in the j-th region after the i-th visit, averaged over the repeats. With several
         models, it is the error of the model that the visit trained.
     before
-        The error in each region before any training; None if the learner cannot predict before training.
+        The error in each region before any training, for a linear learner; else None.
     model
         The learner after the last region, in the first repeat. With several models, their average if it serves all
         regions, or a tuple of models (None: never trained) if each serves its own regions.
@@ -138,7 +138,7 @@ class Following(PictureMixin):
         return Table((Column(self.fleet.kind), *found.columns), numbered, read_back=True)
 
     def sheet(self) -> Sheet:
-        """Return the errors after each stop, the metrics, and the final errors beside the predicted ones."""
+        """Return the errors after each stop, the metrics, and the final errors with the predicted ones."""
         heads = (("after", ""), ("error there", ".4g"), ("mean error", ".4g"))
         columns = tuple(Column(None, head, style, left=not style) for head, style in heads)
         own = [self.errors[i, self.tested.index(name)] for i, name in enumerate(self.route)]

@@ -155,7 +155,7 @@ def _other_columns(found: tuple[str, ...], common: tuple[str, ...]) -> str:
 def learn_scaling(
     pooled: FloatArray, scaling: Scaling, intercept: bool, columns: Sequence[str]
 ) -> FeaturesScaling | None:
-    """Fit the scaling of features on the rows for estimation; None if features are not scaled."""
+    """Fit the scaling of features on the rows for estimation; None if features stay unchanged."""
     size = pooled.shape[1]
     means, matrix = np.zeros(size), np.eye(size)
     if scaling == "standardise":

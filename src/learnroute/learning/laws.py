@@ -35,7 +35,7 @@ from learnroute.model.validation import FloatArray, IntArray
 
 FORMS = LINEAR, HELD, COMMON = "linear", "held", "common"  # of the law, the simplest first
 MOST_STEPS = 50  # of Gauss–Newton
-SMALL = 1e-9  # the fit ends with a step no larger than this
+SMALL = 1e-9  # a step that changes no more than this ends the fit
 DIFFERENCE = 1e-6  # of a coefficient, for numerical derivatives
 MOST_COMMON = 0.99  # upper bound of ρ; at 1, gains would accumulate forever
 EDGES = (  # of the triangle 0 <= q <= p₁ <= 1 in (p₁, q, ν): direction and starting point
@@ -281,7 +281,7 @@ def roll(route: Route, table: FloatArray, values: FloatArray) -> FloatArray:
 def target_errors(moved: FloatArray, first: FloatArray, values: FloatArray) -> FloatArray:
     """Return D without the part retained from a first model with errors `first`; negative values, due to noise, are 0.
 
-    For a learner that retains everything, this part cannot be determined.
+    For a learner that retains everything, this part cannot be determined, and D is returned unchanged.
     """
     kept, coupled = float(values[0]), float(values[1])
     if kept >= 1:

@@ -93,8 +93,8 @@ class Rehearsal(ResultMixin):
     random
         The errors of random orders of the same visits in the same draws, and whether the order matters, that is,
         whether more than a third of them are worse by more than two standard errors of the relative differences by
-        draw. For a fleet, visits are assigned to models at random, as many to each, and the models then serve in the
-        best way.
+        draw. For a fleet, visits are assigned to models at random, as many to each, and the best service by these
+        models is used.
     random_errors
         The error of each random order.
     fleet

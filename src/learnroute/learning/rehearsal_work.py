@@ -241,7 +241,7 @@ class AnyWork(Work):
         self._set_problem(problem)
 
     def solve(self, budget: Budget) -> Found:
-        """Halve random orders, the least typical region first, and the shortest route."""
+        """Apply successive halving to random orders, the shortest route, and the order of increasing typicality."""
         rng = np.random.default_rng(self.seed)
         first = first_routes(self.objective, rng, budget)
         candidates = dict.fromkeys([*self.shortest(rng, budget), *self._from_typical(first)])

@@ -46,7 +46,7 @@ class Frame(NamedTuple):
         One row per region.
     outside
         The number of dimensions outside of the span of the true models, if the last coordinate of a model is its
-        distance from that span. 0 if all coordinates are ordinary ones.
+        distance from that span. 0 if the last coordinate has no special meaning.
     """
 
     models: FloatArray

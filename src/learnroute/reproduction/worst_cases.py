@@ -73,7 +73,7 @@ class WorstCase:
 
 
 def find_worst(search: Search) -> WorstCase:
-    """Climb from several random instances: change an entry or the balance, and keep changes that do not lower the ratio."""
+    """Climb from several random instances: change an entry or the balance, unless that lowers the ratio."""
     rng = np.random.default_rng(np.random.SeedSequence(search.seed))
     r = search.learner.step(search.learner.samples).retention
     weights = (1 - r) * r ** np.arange(search.regions - 1, -1, -1.0)
