@@ -1,4 +1,4 @@
-"""Files in and out: one module a format, chosen by the file's suffix."""
+"""Read and write files, with one module per format, selected by the file's suffix."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ WRITERS = {  # write(problem, path)
     ".npz": "npz_files",
     FOLDER: "csv_files",
 }
-ONE_FILE = (".json", ".geojson")  # formats that hold a problem in one file
+ONE_FILE = (".json", ".geojson")  # formats that store a problem in one file
 PLAN_WRITERS = {  # write_plan(plan, path, problem)
     ".json": "json_files",
     ".csv": "csv_files",
@@ -59,10 +59,10 @@ PLAN_WRITERS = {  # write_plan(plan, path, problem)
     ".txt": "orders",
     ".npz": "npz_files",
 }
-PER_VEHICLE = (".gpx", ".kml", ".plan", ".yaml", ".txt")  # formats that hold one route
+PER_VEHICLE = (".gpx", ".kml", ".plan", ".yaml", ".txt")  # formats that store one route
 PICTURES = (".png", ".svg", ".pdf")
 
-# what the places of a problem must be in for its plans to be written: functions of `tracks`, which refuse others
+# coordinates that a format needs to write plans: functions of `tracks`, which reject other coordinates
 DEGREES, METRES = "in_degrees", "in_metres"
 PLACES_NEEDED = {".geojson": DEGREES, ".gpx": DEGREES, ".kml": DEGREES, ".plan": DEGREES, ".yaml": METRES}
 
@@ -73,21 +73,21 @@ def read_problem(
     constraints: Mapping[str, Any] | None = None,
     travel_rate: float | None = None,
 ) -> Problem:
-    """Read a problem, in the format that the file's name ends in (`READERS`), or from a folder.
+    """Read a problem from a file, whose suffix selects the format (`READERS`), or from a folder.
 
     Members of `learner` (features, samples, noise, rule, …) and of `constraints` (start, end, return) replace those of
-    the file, and so does `travel_rate`.
+    the file, as does `travel_rate`.
 
     Parameters
     ----------
     path
-        A file in one of the formats, or a folder with one problem in it.
+        A file in one of the formats, or a folder that contains one problem.
     learner
         Members (features, samples, noise, rule, …) that replace those of the file.
     constraints
         Members (start, end, return) that replace those of the file.
     travel_rate
-        Replaces that of the file.
+        Travel rate that replaces the one of the file.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def read_problem(
     Raises
     ------
     InputError
-        Where the file cannot be read, or what is in it is no problem; says file, line and field.
+        If the file cannot be read or is not a valid problem; the message names file, line and field.
     """
     path = as_path("path", path)
     for field, changes in (("learner", learner), ("constraints", constraints)):
@@ -113,7 +113,7 @@ def problem_from(
     constraints: Mapping[str, Any] | None = None,
     travel_rate: float | None = None,
 ) -> Problem:
-    """Build a problem from the content of a file, some of it replaced: see `read_problem`."""
+    """Build a problem from the content of a file, with replacements as in `read_problem`."""
     if isinstance(data, dict):
         if {"route", "order", "loss"} <= data.keys():
             raise InputError(
@@ -129,11 +129,11 @@ def problem_from(
         for field, changes in (("learner", learner), ("constraints", constraints)):
             own = data.get(field) or {}
             if changes and isinstance(own, dict):
-                if "rule" in changes:  # what another rule needs is not the new one's
+                if "rule" in changes:  # drop the members of the old rule
                     own = {name: value for name, value in own.items() if name not in TRAINING}
                 data[field] = {**own, **changes}
         depot, back = data.get("depot"), (constraints or {}).get("return")
-        if isinstance(depot, dict) and back is not None:  # of a depot, it says so itself
+        if isinstance(depot, dict) and back is not None:  # with a depot, `return` is a member of the depot
             data["depot"], data["constraints"] = {**depot, "return": back}, {**data["constraints"], "return": None}
         if learner and "samples" in learner:
             data.pop("samples", None)
@@ -147,9 +147,9 @@ def problem_from(
 
 
 def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
-    """Write a problem in the format that the name ends in (`WRITERS`); a folder where it has no suffix.
+    """Write a problem to a file, whose suffix selects the format (`WRITERS`), or to a folder if there is no suffix.
 
-    Some formats need several files; all that were written are returned.
+    Some formats need several files.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
     Raises
     ------
     InputError
-        Where the format is unknown or cannot hold the problem, or the file cannot be written.
+        If the format is unknown or cannot represent the problem, or the file cannot be written.
     """
     check_type("problem", problem, Problem)
     path = as_path("path", path)
@@ -186,12 +186,12 @@ def read_plan(path: str | Path) -> Any:
     Returns
     -------
     dict
-        The members of the plan, as JSON has them; `verify` takes them.
+        The members of the plan as JSON values, as accepted by `verify`.
 
     Raises
     ------
     InputError
-        Where the file cannot be read, or is no JSON.
+        If the file cannot be read, or is not JSON.
     """
     path = as_path("path", path)
     if path.suffix.lower() != ".json":
@@ -201,10 +201,10 @@ def read_plan(path: str | Path) -> Any:
 
 
 def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> tuple[Path, ...]:
-    """Write a plan in the format that the name ends in (`PLAN_WRITERS`); most say where to go only with the problem.
+    """Write a plan to a file, whose suffix selects the format (`PLAN_WRITERS`).
 
-    Formats for maps, robots and drones hold one route: of several vehicles, each that goes out gets a file of its own,
-    `route-1.gpx`, `route-2.gpx`, ….
+    Most formats contain coordinates only if the problem is given. Formats for maps, robots and drones store one route:
+    with several vehicles, each vehicle in use gets a separate file, `route-1.gpx`, `route-2.gpx`, ….
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> 
     path
         Its suffix decides the format.
     problem
-        The problem that was planned: where its regions are.
+        The problem that was planned, which contains the coordinates of the regions.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> 
     Raises
     ------
     InputError
-        Where the format is unknown or needs places that the problem does not have, or the file cannot be written.
+        If the format is unknown or needs coordinates that the problem does not have, or the file cannot be written.
     """
     check_type("plan", plan, Plan)
     if problem is not None:
@@ -241,7 +241,7 @@ def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> 
 
 
 def check_plan_destination(path: str | Path, problem: Problem) -> None:
-    """Refuse a file that a plan of this problem could not be written to, before the route is sought."""
+    """Reject, before solving, a file to which a plan of this problem could not be written."""
     path = as_path("path", path)
     check_destination(path, PLAN_WRITERS)
     if path.suffix.lower() in PLACES_NEEDED:
@@ -257,7 +257,7 @@ def _read(path: Path) -> Any:
     if not is_there(path):
         raise missing_file(path)
     if not path.suffix:
-        with open_file(path):  # what is no regular file is refused as such
+        with open_file(path):  # rejects anything but regular files
             pass
     if path.suffix.lower() not in READERS or not path.suffix:
         known = ", ".join(suffix or "a folder" for suffix in READERS)
@@ -271,7 +271,7 @@ def _module(name: str) -> Any:
 
 
 def main_file(path: Path) -> Path:
-    """Return the one file of a folder that is a problem; the path itself if it is a file, or a folder of tables."""
+    """Return the only problem file of a folder; the path itself if it is a file, or a folder of tables."""
     if not is_folder(path):
         return path
     try:
@@ -292,7 +292,7 @@ def main_file(path: Path) -> Path:
 
 
 def _is_problem(file: Path) -> bool:
-    """Whether a file of a folder can be its problem: not a table of it, nor what goes with another file, nor a plan."""
+    """Return whether a file can be the problem of its folder: not a table, a companion of another file, or a plan."""
     suffix, name = file.suffix.lower(), file.name.lower()
     if suffix == ".csv":
         return name not in _module("csv_files").TABLES and bool(_module("places").is_places(file))
@@ -303,5 +303,5 @@ def _is_problem(file: Path) -> bool:
     try:
         data = json_files.read(file)
     except InputError:
-        return True  # whatever is wrong with it is said when it is read
+        return True  # errors are reported when the file is read
     return isinstance(data, dict) and bool(data.keys() & {"travel", "coordinates"})

@@ -1,4 +1,4 @@
-"""What a road or travel file cannot hold: `NAME.regions.json` beside it, with the other members of a problem."""
+"""`NAME.regions.json` next to a road or travel file, with the members of a problem that the file cannot store."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from learnroute.model.problem import Problem
 
 
 def file_beside(path: Path) -> Path:
-    """Return where the other members are: `berlin.regions.json` for `berlin.tsp`."""
+    """Return the path of the file with the other members: `berlin.regions.json` for `berlin.tsp`."""
     return path.with_suffix(".regions.json")
 
 
 def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
-    """Read the other members, none of them among those `taken` from the file itself; none where there is no file."""
+    """Read the other members, which must not be among those `taken` from the main file; empty if there is no file."""
     other = file_beside(path)
     if not is_there(other):
         return {}
@@ -32,9 +32,9 @@ def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
 
 
 def write_beside(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:
-    """Write all members of a problem but those that the file itself holds."""
+    """Write all members of a problem except those in the main file."""
     data = json_files.problem_to_dict(problem)
-    data["regions"] = list(problem.stops)  # the depot is one of the nodes: travel and coordinates have it too
+    data["regions"] = list(problem.stops)  # the depot is one of the nodes, also in travel and coordinates
     if problem.stop_coordinates is not None:
         data["coordinates"] = problem.stop_coordinates.tolist()
     if problem.depot is not None:
@@ -45,7 +45,7 @@ def write_beside(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:
 
 
 def models_missing(path: Path) -> InputError:
-    """Say where dissimilarities are looked for."""
+    """Return an error that says where dissimilarities are expected."""
     other = file_beside(path)
     if is_there(other):
         return InputError("has neither vectors nor dissimilarity of the regions; add one of them", where=other)

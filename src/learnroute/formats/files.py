@@ -1,4 +1,4 @@
-"""Reading text with clear refusals, and writing so that no file is ever half there."""
+"""Read text files with clear error messages, and write files atomically."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-LARGEST_FILE = 1 << 30  # bytes of a text
-PIECE = 1 << 20  # bytes that are read at once: so many are allocated whatever the file has
+LARGEST_FILE = 1 << 30  # bytes of a text file
+PIECE = 1 << 20  # bytes read at once, and allocated whatever the size of the file
 LONGEST_NAME = 255  # bytes of a file's name
-TEMPORARY = ".learnroute-"  # how the names of files that are being written begin
-LOCKED_BYTE = (1 << 31) - 1  # the byte of a file that is locked on Windows: no other process could read it
+TEMPORARY = ".learnroute-"  # prefix of the names of files that are being written
+LOCKED_BYTE = (1 << 31) - 1  # the locked byte of a file on Windows, where other processes cannot read a locked byte
 
 
 def read_text(path: Path) -> str:
-    """Return a file's text (UTF-8), or refuse."""
+    """Return a file's text (UTF-8); reject files that cannot be read."""
     with open_file(path) as file:
         return text_of(file, path)
 
 
 def text_of(file: IO[bytes], where: object) -> str:
-    """Return the text (UTF-8) of an open file or stream, never more of it than the limit, or refuse."""
+    """Return the text (UTF-8) of an open file or stream; reject text beyond the size limit without reading it all."""
     try:
         content = bytearray()
         while len(content) <= LARGEST_FILE and (piece := file.read(PIECE)):
@@ -48,9 +48,9 @@ def text_of(file: IO[bytes], where: object) -> str:
 
 @contextlib.contextmanager
 def open_file(path: Path, largest: int | None = LARGEST_FILE) -> Iterator[IO[bytes]]:
-    """Open a regular file for reading, or refuse: devices and pipes may never end, or never begin."""
+    """Open a regular file for reading; reject devices and pipes, which may never end or never begin."""
     try:
-        # a pipe that nobody writes to would keep `open` waiting; of a regular file, there is nothing to wait for
+        # `open` would block on a pipe without a writer; for a regular file, the flag has no effect
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
         raise missing_file(path) from None
@@ -71,7 +71,7 @@ def open_file(path: Path, largest: int | None = LARGEST_FILE) -> Iterator[IO[byt
 
 
 def missing_file(path: Path) -> InputError:
-    """Return the refusal of a file that is not there; suggest one of its folder with a similar name."""
+    """Return the error for a missing file, which suggests a file with a similar name in the same folder."""
     with contextlib.suppress(OSError, ValueError):
         if path.parent.is_dir():
             hint = did_you_mean(path.name, [str(file.name) for file in path.parent.iterdir()])
@@ -81,7 +81,7 @@ def missing_file(path: Path) -> InputError:
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is such a file or folder; refused where no file could have that name."""
+    """Return whether a file or folder exists; reject names that no file can have."""
     try:
         return path.exists()
     except OSError as error:
@@ -89,25 +89,25 @@ def is_there(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is such a folder; refused where no folder could have that name."""
+    """Return whether a folder exists; reject names that no folder can have."""
     return is_there(path) and path.is_dir()
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
+    """Write a text file atomically."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_beside(path: Path, text: str, owner: Path) -> None:
-    """Write a text file that goes with its owner, unless it is there for another owner and says something else."""
+    """Write a companion text file of its owner; reject it if another owner has one with different content."""
     if is_there(path) and not is_there(owner) and read_text(path) != text:
         raise InputError("exists and belongs to another problem; write to another folder", where=path)
     write_text(path, text)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those it is in, unless it is there."""
+    """Create a folder and its parents, if they do not exist."""
     if is_there(folder) and not folder.is_dir():
         raise InputError("is a file; give a folder", where=folder)
     try:
@@ -117,7 +117,7 @@ def make_folder(folder: Path) -> None:
 
 
 def check_destination(path: Path, known: Iterable[str], what: str = "format") -> None:
-    """Refuse a path that could not be written later, before the work for it begins."""
+    """Reject, before the work begins, a path that could not be written afterwards."""
     if path.suffix.lower() not in known:
         kinds = ", ".join(suffix or "a folder" for suffix in known)
         given = f"unknown {what} {path.suffix!r}" if path.suffix else f"the name has no extension for the {what}"
@@ -134,7 +134,7 @@ def check_destination(path: Path, known: Iterable[str], what: str = "format") ->
 
 @contextlib.contextmanager
 def errors_naming(path: object) -> Iterator[None]:
-    """Let refusals in here begin with the file's name, unless they name another one that belongs to it."""
+    """Prefix errors raised in this context with the file's name, unless they name a companion file."""
     try:
         yield
     except InputError as error:
@@ -145,9 +145,9 @@ def errors_naming(path: object) -> Iterator[None]:
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside the wanted one, and rename it to that at the end if all went well.
+    """Yield a temporary path in the same folder, and rename it to `path` at the end if no error occurred.
 
-    It is locked meanwhile, so that `remove_leftovers` can tell it from one whose writer was killed.
+    The temporary file is locked meanwhile, so that `remove_leftovers` can distinguish it from files of killed writers.
     """
     temporary: Path | None = None
     locked: int | None = None
@@ -168,7 +168,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove temporary files that writers left in a folder when they were killed; not those still being written."""
+    """Remove temporary files that killed writers left in a folder, but not files that are still being written."""
     for path in folder.glob(f"{TEMPORARY}*"):
         with contextlib.suppress(OSError):
             handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
@@ -180,9 +180,9 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _temporary_beside(path: Path) -> tuple[Path, int | None]:
-    """Make an empty file with a name of its own; return what to close to unlock it, if it could be locked.
+    """Create an empty file with a unique name; return it with the handle that unlocks it, if it could be locked.
 
-    Those that killed writers left in the folder are removed.
+    Temporary files of killed writers in the folder are removed.
     """
     import tempfile
 
@@ -190,7 +190,7 @@ def _temporary_beside(path: Path) -> tuple[Path, int | None]:
     while True:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY, suffix=path.suffix)
         locked = os.name == "posix" and lock(handle)  # on Windows, an open file cannot be renamed
-        lost = not os.fstat(handle).st_nlink  # taken for a leftover before it was locked
+        lost = not os.fstat(handle).st_nlink  # removed as a leftover before it was locked
         if lost or not locked:
             os.close(handle)
         if not lost:
@@ -198,7 +198,7 @@ def _temporary_beside(path: Path) -> tuple[Path, int | None]:
 
 
 def lock(handle: int) -> bool:
-    """Lock an open file, and say whether that worked; closing it unlocks it."""
+    """Lock an open file, and return whether that succeeded; closing the file unlocks it."""
     try:
         if sys.platform == "win32":
             os.lseek(handle, LOCKED_BYTE, os.SEEK_SET)

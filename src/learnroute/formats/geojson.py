@@ -1,6 +1,6 @@
-"""Problems as GeoJSON points with properties, and plans as points with the way through them.
+"""Problems as GeoJSON points with properties, and plans as points with the path through them.
 
-GeoJSON has longitude before latitude, in degrees.
+GeoJSON coordinates are longitude and latitude, in this order, in degrees.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MEMBERS = (
     "visits",
     "fleet",
 )
-DEPOT = "depot"  # the property that marks it
+DEPOT = "depot"  # the property that marks the depot
 PASSED_OVER = ("type", "features", "bbox", "crs", "name", "id", "description", "generator", "copyright", "timestamp")
 
 
@@ -73,7 +73,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def write(problem: Problem, path: Path) -> None:
-    """Write one point a region, and what concerns all of them beside the features."""
+    """Write one point per region, and members that concern all regions next to the features."""
     in_degrees(problem, path)
     data = json_files.problem_to_dict(problem)
     columns = {name: data[field] for name, field in PROPERTIES.items() if field in data}
@@ -89,9 +89,9 @@ def write(problem: Problem, path: Path) -> None:
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write the stops in order as points, then the way through them as one line, along the streets where known.
+    """Write the stops in order as points, then the path through them as one line, along the streets if known.
 
-    Each vehicle has its points and its line, with its number where there are several.
+    Each vehicle has its own points and line, with its number if there are several vehicles.
     """
     features = []
     for number, one in plan.by_vehicle().items():
@@ -110,7 +110,7 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
 
 
 def _depot_apart(features: list[Any], members: dict[str, Any]) -> list[Any]:
-    """Return the features without the depot, which goes to the members of the problem."""
+    """Return the features without the depot, which is added to the members of the problem."""
     found = []
     for i, feature in enumerate(features):
         given = feature.get("properties") if isinstance(feature, dict) else None
@@ -132,7 +132,7 @@ def _feature(kind: str, coordinates: Any, properties: dict[str, Any]) -> dict[st
 
 
 def _place(field: str, feature: Any) -> list[Any]:
-    """Return the longitude and latitude of a feature; a height is passed over."""
+    """Return the longitude and latitude of a feature; a height is ignored."""
     geometry = feature.get("geometry") if isinstance(feature, dict) else None
     if not isinstance(geometry, dict) or not isinstance(feature.get("properties") or {}, dict):
         raise InputError("expected a Feature with a geometry and properties", field=field, value=feature)
@@ -145,7 +145,7 @@ def _place(field: str, feature: Any) -> list[Any]:
 
 
 def _column(name: str, properties: list[dict[str, Any]]) -> list[Any] | None:
-    """Return what all features have under a name, or None if none has it."""
+    """Return the values of a property of all features; None if no feature has it."""
     missing = [i for i, own in enumerate(properties) if own.get(name) is None]
     if len(missing) == len(properties):
         return None

@@ -1,4 +1,4 @@
-"""Plans as GPX routes, for navigation devices and maps: latitude and longitude by name, in degrees."""
+"""Plans as GPX routes, for navigation devices and maps, with latitude and longitude in degrees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from learnroute.model.result import Plan
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write the stops as a route, and the way along the streets, where known, as a track."""
+    """Write the stops as a route, and the path along the streets, if known, as a track."""
     stops = stops_of(plan, problem, path)
     title = escape((problem.title if problem else "") or path.stem)
     lines = [

@@ -1,9 +1,9 @@
-"""Road graphs in GraphML, as networkx and osmnx write them; parsed as a stream, without entities of its own.
+"""Road graphs in GraphML, as written by networkx and osmnx; parsed as a stream, without custom entities.
 
-Regions are nodes with an attribute `region` (their name), or those that `NAME.regions.json` lists as `nodes`. A node
-with an attribute `depot` (its name), or whose id is `depot` in `NAME.regions.json`, is the depot. Edges
-have a `length`, or a `weight`. What else a problem has comes from node attributes `vector`, `initial`, `samples` and
-`importance`, from graph attributes `title`, `features`, `samples` and `noise`, or from `NAME.regions.json`.
+Regions are nodes with an attribute `region` (their name), or the nodes listed as `nodes` in `NAME.regions.json`. The
+depot is the node with an attribute `depot` (its name), or the node whose id is `depot` in `NAME.regions.json`. Edges
+have a `length` or a `weight`. The other members of a problem come from node attributes `vector`, `initial`, `samples`
+and `importance`, from graph attributes `title`, `features`, `samples` and `noise`, or from `NAME.regions.json`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ LEARNER = ("features", "samples", "noise")
 
 
 def read(path: Path, *, models: bool = True) -> dict[str, Any]:
-    """Read a road graph, and the file beside it, into the members of a problem, streets included.
+    """Read a road graph and its companion file into the members of a problem, including streets.
 
-    `models`: vectors or dissimilarities must be among them.
+    With `models`, vectors or dissimilarities are required.
     """
     text = read_text(path)
     parser = _Parser(path)
@@ -72,7 +72,7 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
 
 
 def _depots(path: Path, parser: _Parser, data: dict[str, Any]) -> list[int]:
-    """Return the node that is the depot, if one is."""
+    """Return the node of the depot, if there is one."""
     given = data.pop("depot", None)
     marked = [i for i, node in enumerate(parser.nodes) if node.get("depot")]
     if given is not None:
@@ -87,7 +87,7 @@ def _depots(path: Path, parser: _Parser, data: dict[str, Any]) -> list[int]:
 
 
 def _region_nodes(path: Path, parser: _Parser, listed: Any) -> list[int]:
-    """Return which nodes are regions."""
+    """Return the nodes that are regions."""
     if listed is None:
         return [i for i, node in enumerate(parser.nodes) if "region" in node]
     if not isinstance(listed, list):
@@ -101,7 +101,7 @@ def _region_nodes(path: Path, parser: _Parser, listed: Any) -> list[int]:
 
 
 class _Parser:
-    """Takes the parts of a GraphML text that matter here."""
+    """Parser of the relevant parts of a GraphML text."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -109,13 +109,13 @@ class _Parser:
         self.nodes: list[dict[str, Any]] = []
         self.edges: list[dict[str, Any]] = []
         self.place: dict[str, int] = {}
-        self._keys: dict[str, tuple[str, str]] = {}  # id -> what it is for, attribute
+        self._keys: dict[str, tuple[str, str]] = {}  # id -> (domain, attribute)
         self._directed = True
         self._owner: tuple[str, dict[str, Any]] | None = None
         self._field: str | None = None
         self._text: list[str] = []
         self._open: list[str] = []
-        self._parser = expat.ParserCreate("UTF-8")  # whatever the file says it is: it was read as that
+        self._parser = expat.ParserCreate("UTF-8")  # the text is already decoded, whatever encoding the file declares
         self._parser.buffer_text = True
         self._parser.StartDoctypeDeclHandler = self._refuse_declarations
         self._parser.EntityDeclHandler = self._refuse_declarations
@@ -124,7 +124,7 @@ class _Parser:
         self._parser.CharacterDataHandler = self._characters
 
     def parse(self, text: str) -> None:
-        """Read the whole text, or refuse by line."""
+        """Parse the whole text; errors name the line."""
         try:
             self._parser.Parse(text.encode(), True)
         except expat.ExpatError as error:
@@ -135,7 +135,7 @@ class _Parser:
             raise InputError("no nodes; expected a GraphML graph with nodes and edges", where=self.path)
 
     def roads(self) -> Roads:
-        """Return the graph with its costs and places."""
+        """Return the graph with its costs and coordinates."""
         which = "length" if any("length" in edge for edge in self.edges) else "weight"
         origins, goals, costs, shapes = [], [], [], []
         for edge in self.edges:
@@ -235,7 +235,7 @@ def _number(path: Path, line: int, field: str, text: str, least: float = -LARGES
 
 
 def _vector(path: Path, node: dict[str, Any]) -> list[float]:
-    """Return the numbers of a node's vector, which commas or spaces separate."""
+    """Return the numbers of a node's vector, separated by commas or spaces."""
     entries = node.get("vector", "").replace(",", " ").split()
     if not entries:
         raise InputError(f"missing at node {show(node['id'])}", field="vector", where=path, line=node["line"])

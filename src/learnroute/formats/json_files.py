@@ -1,4 +1,4 @@
-"""Problems and plans as JSON: the contract of docs/formats.md, strictly read."""
+"""Problems and plans as JSON, following docs/formats.md strictly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONSTANTS = re.compile(r'"(?:\\.|[^"\\])*"|(-?Infinity|NaN)')
 
 
 def parse(text: str) -> Any:
-    """Parse JSON as the standard has it: no NaN, no repeated members."""
+    """Parse standard JSON, without NaN and repeated members."""
     if not text.strip():
         raise InputError("is empty; expected JSON")
     try:
@@ -28,12 +28,12 @@ def parse(text: str) -> Any:
         raise
     except RecursionError:
         raise InputError("lists are nested too deeply for a problem") from None
-    except ValueError as error:  # an integer of too many digits
+    except ValueError as error:  # an integer with too many digits
         raise InputError(str(error)) from None
 
 
 def dumps(data: Any) -> str:
-    """Return one JSON object as text, matrices one row a line."""
+    """Return a JSON object as text, with one line per matrix row."""
     members = ",\n".join(f"  {json.dumps(key)}: {_member(value)}" for key, value in data.items())
     return "{\n" + members + "\n}\n"
 
@@ -54,7 +54,7 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
 
 
 def problem_to_dict(problem: Problem) -> dict[str, Any]:
-    """Return a problem as the contract has it, without members that say nothing."""
+    """Return a problem in the form of docs/formats.md, without members that have their defaults."""
     data: dict[str, Any] = {"title": problem.title, "regions": list(problem.regions)}
     data["learner"] = problem.learner.to_dict()
     arrays = ("dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model",
@@ -82,7 +82,7 @@ def _by_line(rows: list[Any]) -> str:
 
 
 def _no_constant(text: str, name: str) -> Any:
-    """Refuse NaN and Infinity where they stand for numbers; the first one outside of quotes is meant."""
+    """Reject NaN and Infinity as numbers, and report the first occurrence outside of quotes."""
     place = next(found.start() for found in CONSTANTS.finditer(text) if found[1])
     line, column = text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
     raise InputError(f"line {line}, column {column}: {name}: numbers must be finite; fill in the missing value")

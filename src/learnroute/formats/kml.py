@@ -14,7 +14,7 @@ from learnroute.model.result import Plan
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write the stops in order as placemarks, then the way through them as lines, along the streets where known."""
+    """Write the stops in order as placemarks, then the path through them as lines, along the streets if known."""
     stops = stops_of(plan, problem, path)
     unit = f" {problem.travel_unit}" if problem is not None and problem.travel_unit else ""
     title = _text((problem.title if problem else "") or path.stem)
@@ -40,7 +40,7 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
 
 
 def _text(name: str) -> str:
-    """Return a name without what XML forbids."""
+    """Return a name without characters that XML forbids."""
     return escape(printable(name, None))
 
 

@@ -18,7 +18,7 @@ GENERIC = 0  # MAV_AUTOPILOT_GENERIC, and MAV_TYPE_GENERIC: any vehicle
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write one waypoint a stop, and those along the streets where known; home is the first stop."""
+    """Write one waypoint per stop, and those along the streets if known; home is the first stop."""
     places = track_of(stops_of(plan, problem, path))
     mission = {
         "version": 2,

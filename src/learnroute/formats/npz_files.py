@@ -1,8 +1,8 @@
-"""Problems and plans as NumPy archives (.npz): compact, quick to read, for up to millions of regions.
+"""Problems and plans as NumPy archives (.npz): compact, fast to read, for up to millions of regions.
 
-A problem's arrays have the names of its fields. `learner` holds features, samples and noise; `constraints`, `depot`,
-`visits`, `fleet`, `features_scaling` and `title` are text; names are left out where they are R1, R2, …. A plan holds
-`order`, and all else but the route as JSON text.
+A problem's arrays are named after its fields. `learner` contains features, samples and noise; `constraints`, `depot`,
+`visits`, `fleet`, `features_scaling` and `title` are text; names are omitted if they are R1, R2, …. A plan contains
+`order`, and everything else but the route as JSON text.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ LEARNER = ("features", "samples", "noise")
 TEXTS = ("title", "training", *PARTS)  # parts are JSON text
 SINGLES = ("travel_rate", "geographic")
 KNOWN = (*ARRAYS, *TEXTS, *SINGLES, "learner", "regions")
-MOST_BYTES = 1 << 33  # of all arrays together, unpacked
+MOST_BYTES = 1 << 33  # of all arrays together, uncompressed
 MOST_MEMBERS = 1000
-PLENTY = 1 << 28  # bytes up to which arrays may be packed as densely as they like
-DENSEST = 100  # bytes that a byte of a larger file may stand for; data of many regions are packed far less densely
+PLENTY = 1 << 28  # up to this uncompressed size in bytes, any compression ratio is accepted
+DENSEST = 100  # highest compression ratio of larger files; real data of many regions compress far less
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def read(path: Path) -> dict[str, Any]:
     for name in PARTS:
         if name in members:
             data[name] = _object(name, members.pop(name))
-    return {**data, **members}  # what is unknown is refused by name, as in any other format
+    return {**data, **members}  # unknown members are rejected by name, as in other formats
 
 
 def _object(field: str, member: Any) -> Any:
@@ -98,7 +98,7 @@ def write(problem: Problem, path: Path) -> None:
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write a plan: its order as an array, all else but the route as JSON text."""
+    """Write a plan: its order as an array, everything else but the route as JSON text."""
     left_out = ("route", "order") if plan.several else ("route", "routes", "order")
     rest = {key: value for key, value in plan.to_dict().items() if key not in left_out}
     _write(
@@ -107,7 +107,7 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
 
 
 def _write(path: Path, data: dict[str, Any]) -> None:
-    """Write packed arrays; or plain ones, where packing makes so little of them that `read` would not trust it."""
+    """Write compressed arrays, or plain ones if they compress so well that `read` would reject them."""
     total = sum(np.asarray(value).nbytes for value in data.values())
     with atomic_write(path) as temporary:
         with temporary.open("wb") as file:
@@ -118,9 +118,9 @@ def _write(path: Path, data: dict[str, Any]) -> None:
 
 
 def _members(path: Path) -> dict[str, Any]:
-    """Unpack all arrays that a problem can have, or refuse; None stands for one that it cannot.
+    """Decompress all arrays that a problem can have; None stands for unknown members.
 
-    Sizes and shapes are looked at before anything is unpacked.
+    Sizes and shapes are checked before anything is decompressed.
     """
     try:
         with open_file(path, None) as file, zipfile.ZipFile(file) as archive:
@@ -128,13 +128,13 @@ def _members(path: Path) -> dict[str, Any]:
             return {name: _array(archive, entry) for name, entry in names.items()}
     except (InputError, MemoryError):
         raise
-    except Exception as error:  # whatever damaged bytes make the readers of zip files and of arrays say
+    except Exception as error:  # damaged bytes make the zip and array readers raise anything
         cause = printable(str(error), 100)
         raise InputError(f"not a NumPy archive that can be read ({cause})", where=path) from None
 
 
 def _check_names(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo | None]:
-    """Return the members by name, if all of them together are of a size that can be unpacked."""
+    """Return the members by name; reject archives that are too large when decompressed."""
     entries = archive.infolist()
     if len(entries) > MOST_MEMBERS:
         raise InputError(f"{len(entries):,} members; archives are limited to {MOST_MEMBERS:,}", where=path)
@@ -169,7 +169,7 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo | None) -> Any:
 
 
 def _check_header(file: IO[bytes], entry: zipfile.ZipInfo) -> None:
-    """Refuse an array whose header promises something else than what the archive holds."""
+    """Reject an array whose header does not match the content of the archive."""
     version = npy.read_magic(file)
     if version == (1, 0):
         shape, _, kind = npy.read_array_header_1_0(file)

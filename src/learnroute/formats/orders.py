@@ -1,4 +1,4 @@
-"""Plans as a bare order of tasks (.txt): one 0-based index a line, as continual-learning frameworks take it."""
+"""Plans as a plain order of tasks (.txt): one 0-based index per line, as used by continual-learning frameworks."""
 
 from __future__ import annotations
 

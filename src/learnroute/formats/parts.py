@@ -1,4 +1,4 @@
-"""Parts of problems: travel from a file that knows no models, and dissimilarities that were measured, from another."""
+"""Parts of problems: travel from a file without models, and measured dissimilarities from another file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEASURED = (".csv", ".json")
 
 
 def read_travel(path: Path) -> dict[str, Any]:
-    """Read all members of a problem but those about models: `MODELS`."""
+    """Read all members of a problem except those about models (`MODELS`)."""
     suffix = _check_format(path, tuple(TRAVEL))
     with errors_naming(path):
         data = TRAVEL[suffix](path)
@@ -33,20 +33,20 @@ def read_travel(path: Path) -> dict[str, Any]:
 
 
 def size_of(data: dict[str, Any]) -> int:
-    """Return for how many regions members of a problem are."""
+    """Return the number of regions in the members of a problem."""
     return len(data["travel"] if data.get("travel") is not None else data["coordinates"])
 
 
 def names_in(data: dict[str, Any]) -> list[str]:
-    """Return what the regions are called, as `Problem` calls them."""
+    """Return the names of the regions, with the same defaults as `Problem`."""
     given = data.get("regions")
     return [f"R{i + 1}" for i in range(size_of(data))] if given is None else [str(name) for name in given]
 
 
 def read_dissimilarities(path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    """Read dissimilarities for the regions of `data`: a matrix with names (.csv), or a JSON problem or estimate.
+    """Read dissimilarities for the regions of `data` from a matrix with names (.csv), or a JSON problem or estimate.
 
-    Where `data` has no names of its own, the regions take those of the matrix, in its order.
+    If `data` has no names, the regions take those of the matrix, in its order.
     """
     suffix = _check_format(path, MEASURED)
     with errors_naming(path):

@@ -1,10 +1,10 @@
-"""Problems as one CSV table of places, with the learner beside it.
+"""Problems as one CSV table of places, with the learner in a file next to it.
 
-Columns are `name`, `lat` and `lon` (or `x` and `y`), and a vector in `v1`, `v2`, …; optional are `initial`, `samples`,
-`importance` and `depot`, with a `yes` in the row of the depot, of which only name and place are read. `id`, `latitude`
-and `longitude` will do as well, in any case and order. Travel is the distance between places. `learner.csv` and
-`options.csv` beside the table are those of a folder of tables; without vectors, dissimilarities are in
-`dissimilarity.csv` there.
+Columns are `name`, `lat` and `lon` (or `x` and `y`), and a vector in `v1`, `v2`, …. Optional columns are `initial`,
+`samples`, `importance` and `depot`, with a `yes` in the row of the depot, of which only name and place are read. `id`,
+`latitude` and `longitude` are accepted too. Columns may be in any order, and their names in upper or lower case. Travel
+is the distance between places. `learner.csv` and `options.csv` next to the table have the same form as in a folder of
+tables. Without vectors, dissimilarities are read from `dissimilarity.csv` in the same folder.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from learnroute.formats import csv_files
 from learnroute.formats.files import read_text, write_text
 from learnroute.model.problem import Problem
 
-NAMES = ("name", "region", "id")  # where there are several, the first of these is the name, and the others are not read
+NAMES = ("name", "region", "id")  # if a table has several of these, the first is the name and the others are ignored
 YES, NO = ("yes", "true", "1", "x"), ("", "no", "false", "0")
 OTHER_WORDS = {"latitude": "lat", "longitude": "lon", "lng": "lon", "long": "lon"}
 
 
 def is_places(path: Path) -> bool:
-    """Whether a table has places, and not travel costs: by its header, unless it is called travel.csv."""
+    """Return whether a table contains places, not travel costs, by its header, unless it is called travel.csv."""
     if path.name.lower() == "travel.csv":
         return False
     header = {_word(field) for field in csv_files.header_of(path)}
@@ -31,14 +31,14 @@ def is_places(path: Path) -> bool:
 
 
 def _word(field: str) -> str:
-    """Return the name of a column as this program has it."""
+    """Return the canonical name of a column."""
     word = field.lower()
     known = (*NAMES, *csv_files.COLUMNS, "depot")
     return OTHER_WORDS.get(word, word if word in known or (word[:1] == "v" and word[1:].isdigit()) else field)
 
 
 def _names_first(table: csv_files.Table) -> csv_files.Table:
-    """Return a table with its column of names first, and no other ones."""
+    """Return a table with its column of names first, without other columns of names."""
     header, rows, lines = table
     words = [_word(field) for field in header]
     named = min((NAMES.index(word), k) for k, word in enumerate(words) if word in NAMES)[1]
@@ -47,7 +47,7 @@ def _names_first(table: csv_files.Table) -> csv_files.Table:
 
 
 def read_places(path: Path) -> dict[str, Any]:
-    """Read the names and coordinates of a table of places alone; a depot is passed over."""
+    """Read only the names and coordinates of a table of places; a depot is ignored."""
     table, depot = _depot_apart(path, _names_first(csv_files.read_table(path)))
     known = (*NAMES, *csv_files.COLUMNS)
     names, members, _ = csv_files.members_with_depot(path, table, None, known, depot, {}, vectors=True)
@@ -55,7 +55,7 @@ def read_places(path: Path) -> dict[str, Any]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a table of places, or of travel costs, and the tables beside it, into the members of a problem."""
+    """Read a table of places or of travel costs, and the tables next to it, into the members of a problem."""
     if not is_places(path):
         return csv_files.read(path)
     table, depot = _depot_apart(path, _names_first(csv_files.read_table(path)))
@@ -85,7 +85,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _depot_apart(path: Path, table: csv_files.Table) -> tuple[csv_files.Table, str | None]:
-    """Return a table without its column `depot`, and the name of the place that is marked there."""
+    """Return a table without its column `depot`, and the name of the place marked in it."""
     header, rows, lines = table
     if "depot" not in header:
         return table, None
@@ -108,7 +108,7 @@ def _depot_apart(path: Path, table: csv_files.Table) -> tuple[csv_files.Table, s
 
 
 def write(problem: Problem, path: Path) -> tuple[Path, ...]:
-    """Write a table of places, and the learner beside it; return all files."""
+    """Write a table of places and the learner's file next to it; return all files."""
     if path.name.lower() in csv_files.TABLES:
         raise InputError("this name is reserved for another table of a problem; give another name", where=path)
     for lost, field, instead in (

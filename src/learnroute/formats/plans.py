@@ -1,4 +1,4 @@
-"""Plans read back from the members that a file has of them."""
+"""Rebuild plans from the members of a file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from learnroute.model.validation import as_count, as_number, as_vector
 
 
 def plan_from(data: Any, problem: Problem) -> Plan:
-    """Return a plan as it was before it was written as JSON, or refuse one that is not of this problem.
+    """Return the plan that was written as JSON; reject plans of another problem.
 
-    Route and loss are recomputed from the problem. Bound, certificate and guarantee are those that the file claims;
+    Route and loss are recomputed from the problem. Bound, certificate and guarantee are taken from the file unchecked;
     `verify` checks them.
     """
     data = with_routes(data)
@@ -62,7 +62,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
 
 
 def with_routes(data: Any) -> Mapping[str, Any]:
-    """Return the members of a plan, with `routes` where it has only `route`; or refuse what is none."""
+    """Return the members of a plan, with `routes` added if it has only `route`; reject anything but a plan."""
     if isinstance(data, Mapping) and "route" in data and "routes" not in data:
         data = {**data, "routes": [data["route"]]}
     if not isinstance(data, Mapping) or not {"routes", "loss"} <= set(data):
@@ -71,7 +71,7 @@ def with_routes(data: Any) -> Mapping[str, Any]:
 
 
 def _fleet_routes(data: Mapping[str, Any], problem: Problem) -> FleetRoutes:
-    """Return the routes of a fleet, by the names of its regions."""
+    """Return the routes of a fleet from the names of its regions."""
     index = {name: i for i, name in enumerate(problem.regions)}
     given = data["routes"]
     lists = isinstance(given, list) and all(isinstance(route, list) for route in given)

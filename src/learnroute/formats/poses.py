@@ -13,7 +13,7 @@ from learnroute.model.result import Plan
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write one pose per stop, facing the next stop; the last one keeps the direction in which it was reached."""
+    """Write one pose per stop, facing the next stop; the last pose keeps the direction of arrival."""
     stops = stops_of(plan, problem, path, degrees=False)
     lines = [] if problem is None or not problem.geographic else [_origin(problem)]
     lines.append("poses:")

@@ -1,4 +1,4 @@
-"""Travel along roads: shortest paths between the regions of a road graph. Needs SciPy."""
+"""Travel along roads: shortest paths between the regions of a road graph. Requires SciPy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from learnroute.model.rounding import SAME
 from learnroute.model.streets import Streets
 from learnroute.model.validation import FloatArray, IntArray, freeze
 
-AT_ONCE = 4_000_000  # distances held while the matrix is filled
+AT_ONCE = 4_000_000  # distances kept in memory while the matrix is filled
 
 
 @dataclass(frozen=True)
 class Roads:
-    """A graph: edges with costs and, where known, shapes (WKT); nodes with places, where known."""
+    """A graph: edges with costs and, if known, shapes (WKT); nodes with coordinates, if known."""
 
     origins: list[int]
     goals: list[int]
@@ -31,7 +31,7 @@ class Roads:
 
 
 def street_members(roads: Roads, regions: list[int], names: list[str]) -> dict[str, Any]:
-    """Return what follows from the roads for a problem whose regions are some of the nodes."""
+    """Return the members of a problem that follow from the roads, for regions at some of the nodes."""
     streets = _ShortestPaths(roads, np.array(regions))
     data: dict[str, Any] = {"travel": streets.travel(names)}
     if roads.places is not None:
@@ -45,7 +45,7 @@ def street_members(roads: Roads, regions: list[int], names: list[str]) -> dict[s
 class _ShortestPaths(Streets):
     def __init__(self, roads: Roads, regions: IntArray) -> None:
         origins, goals, costs = np.array(roads.origins, int), np.array(roads.goals, int), np.array(roads.costs, float)
-        # of parallel streets the cheapest, the first of them if tied
+        # keep the cheapest of parallel streets, the first one if tied
         by_ends = np.lexsort((costs, goals, origins))
         ends = np.column_stack([origins, goals])[by_ends]
         first = np.ones(len(by_ends), dtype=bool)
@@ -56,11 +56,11 @@ class _ShortestPaths(Streets):
             (roads.origins[k], roads.goals[k]): shape for k in kept.tolist() if (shape := roads.shapes[k]) is not None
         }
         self.regions = regions
-        self._tree: tuple[int, IntArray] | None = None  # the ways from the region asked about last
+        self._tree: tuple[int, IntArray] | None = None  # shortest paths from the last requested region
         self.places = freeze(np.array(roads.places if roads.places is not None else np.zeros((roads.size, 2))))
 
     def travel(self, names: list[str]) -> FloatArray:
-        """Return the cost of the cheapest way between all regions, or refuse two that none joins."""
+        """Return the cost of the cheapest path between all regions; reject regions that no path connects."""
         size = len(self.regions)
         found = np.empty((size, size))
         step = max(1, AT_ONCE // self.graph.shape[0])
@@ -94,7 +94,7 @@ class _ShortestPaths(Streets):
         return np.asarray(_dijkstra()(self.graph, indices=nodes)).reshape(len(nodes), -1)
 
     def _bends(self, a: int, b: int) -> list[FloatArray]:
-        """Return the places inside a street that its shape has, from a to b."""
+        """Return the inner points of a street's shape, from a to b."""
         numbers = re.findall(r"(-?\d[\d.eE+-]*)\s+(-?\d[\d.eE+-]*)", self.shapes.get((a, b), ""))
         try:
             line = np.array(numbers, dtype=np.float64).reshape(-1, 2)

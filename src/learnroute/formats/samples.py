@@ -1,6 +1,6 @@
-"""Samples of regions from CSV: a folder with one file a region, or one table with a region column.
+"""Samples of regions from CSV: a folder with one file per region, or one table with a region column.
 
-What is wrong with one region is kept with that region, so that the others can still be used.
+Errors in one region are recorded with that region, so that the others can still be used.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from learnroute.formats.csv_files import header_of, read_table, table_text
 from learnroute.formats.files import is_folder, is_there, write_text
 from learnroute.model.validation import FloatArray, freeze
 
-PLACE = re.compile(r"^.*?\.csv(?:, line \d+)?[:,] ")  # where in a file something is wrong
+PLACE = re.compile(r"^.*?\.csv(?:, line \d+)?[:,] ")  # position of an error in a file
 VALUE = re.compile(r" = '[^']*'")
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
 
 
 @dataclass(frozen=True, eq=False)
 class RegionTable:
-    """One region's samples; missing cells are NaN. `problem` says why there are none, if that is so."""
+    """One region's samples; missing cells are NaN. If there are no samples, `problem` says why."""
 
     columns: tuple[str, ...]
     features: FloatArray
@@ -44,7 +44,7 @@ def read_samples(
     target
         The column to predict; all others are features.
     region
-        The column with the region's name: needed for a table, absent in a folder.
+        The column with the region's name; required for a table, absent in a folder.
     skip
         Columns that are neither target nor features, such as times and notes.
     """
@@ -63,13 +63,13 @@ def read_samples(
 
 
 def write_samples(path: Path, columns: Sequence[str], target: str, features: FloatArray, targets: FloatArray) -> None:
-    """Write one region's samples, the target last."""
+    """Write one region's samples, with the target as last column."""
     rows = [[*row, y] for row, y in zip(features.tolist(), targets.tolist(), strict=True)]
     write_text(path, table_text([[*columns, target], *rows]))
 
 
 def causes(failures: Mapping[str, str]) -> list[str]:
-    """Say why regions failed, one line a cause: those of many files that are the same are said once."""
+    """Return why regions failed, one line per cause; a cause common to many files is listed once."""
     groups: dict[str, list[str]] = {}
     for name, reason in failures.items():
         groups.setdefault(VALUE.sub("", PLACE.sub("", reason)), []).append(name)
@@ -100,7 +100,7 @@ def _folder(folder: Path, target: str, skip: Sequence[str]) -> dict[str, RegionT
 def _group_rows(path: Path, target: str, region: str, skip: Sequence[str]) -> dict[str, RegionTable]:
     header, rows, lines = read_table(path)
     for name in (target, *skip):
-        _place(path, header, name)  # a wrong name is everybody's problem
+        _place(path, header, name)  # a wrong name concerns all regions
     where = _place(path, header, region)
     if region == target:
         raise InputError(f"column {region!r} cannot be both the region and the target", where=path)

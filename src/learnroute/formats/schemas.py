@@ -1,4 +1,4 @@
-"""JSON schemas of problem and plan files: the members that the classes read and write, put together."""
+"""JSON schemas of problem and plan files, assembled from the members that the classes read and write."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def plan_schema() -> Schema:
 
 
 def _loss() -> Schema:
-    """All parts are numbers from 0 on, but for the total and for what pairs of regions gain."""
+    """Return the schema of a loss, whose parts are non-negative except the total and the pair term."""
     gained = (
         "What averaging gains, by a regularised learner where dissimilar regions follow each other and by merged "
         "models; never > 0 but for long gradient steps"
@@ -235,7 +235,7 @@ def _loss() -> Schema:
 
 
 def _learner() -> Schema:
-    """The learner of a problem."""
+    """Return the schema of a problem's learner."""
     whole = {"features": _describe(COUNT, "m; with least squares, not n-1, n or n+1")}
     whole["samples"] = _describe(COUNT, "n, fresh samples in each region; may be left out where samples lists them")
     whole["noise"] = _ref(
@@ -256,7 +256,7 @@ def _learner() -> Schema:
 
 
 def _training() -> Schema:
-    """How the learner of a plan trains: all is decided."""
+    """Return the schema of a plan's learner, in which all choices are made."""
     chosen = _describe({"enum": list(CHOSEN)}, "Where regularization was chosen with the route")
     members = _rule_members()
     members["regularization"] = {"anyOf": [each for each in members["regularization"]["anyOf"] if "enum" not in each]}
@@ -275,7 +275,7 @@ def _training() -> Schema:
 
 
 def _rule_members() -> Schema:
-    """Return the members that say how a learner trains, for all rules."""
+    """Return the members of all learning rules."""
     return {
         "rule": {"enum": [each.rule for each in RULES]},
         **{name: schema for each in RULES for name, schema in each.schema().items()},

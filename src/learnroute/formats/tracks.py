@@ -1,4 +1,4 @@
-"""A plan as places on the ground: its stops, and the way between them."""
+"""A plan as coordinates: its stops, and the path between them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ FARTHEST = 100.0  # km from the origin of a robot's flat map
 
 @dataclass(frozen=True)
 class Stop:
-    """One stop: where, what the way there cost, and by which places it led (the stop itself last).
+    """One stop: its coordinates, the cost of travelling there, and the points on the path (the stop itself last).
 
-    `position` is 0 at the depot, and one more than the last visit on coming back; `score` is None at the depot.
+    `position` is 0 at the depot, and one more than the last visit on return; `score` is None at the depot.
     """
 
     position: int
@@ -35,9 +35,9 @@ class Stop:
 
 
 def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool = True) -> list[Stop]:
-    """Return the stops of a plan, from the depot where there is one, and back where the way back counts.
+    """Return the stops of a plan, including the depot if there is one, and the return if it counts.
 
-    The file format at `path` needs longitudes and latitudes (`degrees`), or places in a plane: see `in_metres`.
+    The file format at `path` needs longitudes and latitudes (`degrees`), or coordinates in a plane (see `in_metres`).
     """
     if problem is None:
         raise InputError("needs the coordinates of the regions; give the problem, too", where=path)
@@ -57,20 +57,20 @@ def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool =
 
 
 def stops_once(stops: list[Stop]) -> list[Stop]:
-    """Return the stops without the end of the way back, which is where the route begins."""
+    """Return the stops without the return to the first one."""
     last = stops[-1]
     return stops if last.visit else stops[:-1]
 
 
 def track_of(stops: list[Stop]) -> list[Place]:
-    """Return all places on the way through the stops."""
+    """Return all points on the path through the stops."""
     return [place for stop in stops for place in stop.way]
 
 
 def across_the_date_line(track: list[Place]) -> list[list[Place]]:
-    """Cut a track where it crosses the 180th meridian, so that no part leads around the whole globe.
+    """Split a track where it crosses the 180th meridian, so that no part leads around the whole globe.
 
-    Each part has two places at least, as lines in files must: a single place is there twice.
+    Each part has at least two points, as lines in files must; a single point is repeated.
     """
     track = 2 * track if len(track) == 1 else track
     parts = [track[:1]]
@@ -86,7 +86,7 @@ def across_the_date_line(track: list[Place]) -> list[list[Place]]:
 
 
 def in_degrees(problem: Problem, path: Path) -> FloatArray:
-    """Return longitudes and latitudes, or refuse."""
+    """Return longitudes and latitudes; reject problems without them."""
     if problem.stop_coordinates is None or not problem.geographic:
         what = "there are no coordinates" if problem.coordinates is None else "the coordinates are in a plane"
         raise InputError(
@@ -98,11 +98,11 @@ def in_degrees(problem: Problem, path: Path) -> FloatArray:
 
 
 def in_metres(problem: Problem, path: Path) -> FloatArray:
-    """Return x and y in the plane of a robot's map, or refuse.
+    """Return x and y in the plane of a robot's map; reject problems without suitable coordinates.
 
-    Longitudes and latitudes are projected to metres east and north of the datum (`datum_of`), by the azimuthal
-    equidistant projection: directions and distances from there are right, and all others off by less than one part in
-    ten thousand, since nothing may be farther away than `FARTHEST`.
+    Longitudes and latitudes are projected to metres east and north of the datum (`datum_of`) by the azimuthal
+    equidistant projection. Directions and distances from the datum are exact; all others are off by less than one part
+    in ten thousand, since no place may be farther away than `FARTHEST`.
     """
     places = problem.stop_coordinates
     if places is None:
@@ -132,17 +132,17 @@ def in_metres(problem: Problem, path: Path) -> FloatArray:
 
 
 def datum_of(problem: Problem) -> int:
-    """Return the stop at the origin of a robot's map: the depot, or the first region where there is no depot."""
+    """Return the stop at the origin of a robot's map: the depot or, without a depot, the first region."""
     return 0 if problem.depot is None else problem.size
 
 
 def decimal(number: float, *, point: bool = False) -> str:
-    """Write a number without an exponent, all its digits kept; with a decimal point, where that is needed."""
+    """Format a number with all its digits and no exponent; with `point`, always with a decimal point."""
     return np.format_float_positional(number, trim="0" if point else "-")
 
 
 def _wrap_longitudes(places: FloatArray) -> FloatArray:
-    """Bring longitudes to where maps have them: -180 degrees or more, less than 180."""
+    """Normalise longitudes to at least -180 and less than 180 degrees."""
     longitude = places[:, 0]
     around = np.where((longitude < -180) | (longitude >= 180), (longitude + 180) % 360 - 180, longitude)
     return np.column_stack([around, places[:, 1]])

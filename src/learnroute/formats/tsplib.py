@@ -1,7 +1,7 @@
 """Travel as a TSPLIB instance (.tsp, .atsp), and plans as TSPLIB tours.
 
-Whatever else a problem has is in `NAME.regions.json` beside `NAME.tsp`. Distances follow TSPLIB's own rules, rounding
-included, so that tours have the lengths known from the literature.
+All other members of a problem are in `NAME.regions.json` next to `NAME.tsp`. Distances follow TSPLIB's rules, including
+rounding, so that tours have the lengths known from the literature.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ KNOWN = (
     "DISPLAY_DATA_TYPE", "EDGE_DATA_FORMAT",
 )  # fmt: skip
 SECTIONS = ("NODE_COORD_SECTION", "EDGE_WEIGHT_SECTION", "DISPLAY_DATA_SECTION")
-# a triangle by columns is the other triangle by rows: (which one, from which diagonal on)
+# a triangle by columns is the other triangle by rows: (triangle, first diagonal)
 TRIANGLES = {
     "UPPER_ROW": (np.triu_indices, 1), "LOWER_COL": (np.triu_indices, 1),
     "LOWER_ROW": (np.tril_indices, -1), "UPPER_COL": (np.tril_indices, -1),
     "UPPER_DIAG_ROW": (np.triu_indices, 0), "LOWER_DIAG_COL": (np.triu_indices, 0),
     "LOWER_DIAG_ROW": (np.tril_indices, 0), "UPPER_DIAG_COL": (np.tril_indices, 0),
 }  # fmt: skip
-PI, RADIUS = 3.141592, 6378.388  # as TSPLIB has them
+PI, RADIUS = 3.141592, 6378.388  # TSPLIB's values
 
 
 def read(path: Path, *, models: bool = True) -> dict[str, Any]:
-    """Read an instance, and the file beside it, into the members of a problem; `models`: they must be among them."""
+    """Read an instance and its companion file into the members of a problem; with `models`, they are required."""
     facts, sections = _parts(path)
     kind = facts.get("TYPE", "TSP").split()[:1] or ["TSP"]
     if kind[0] not in ("TSP", "ATSP"):
@@ -71,7 +71,7 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
 
 
 def write(problem: Problem, path: Path) -> tuple[Path, ...]:
-    """Write the travel costs as an explicit matrix, and everything else beside it; return both files."""
+    """Write the travel costs as an explicit matrix, and everything else to a companion file; return both files."""
     travel = problem.ways.matrix  # a depot is the last node
     symmetric = bool(np.array_equal(travel, travel.T))
     if not symmetric and path.suffix.lower() != ".atsp":
@@ -92,7 +92,7 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write the order of visits as a tour, regions counted from 1; a depot is the node after the last of them."""
+    """Write the order of visits as a tour, with regions counted from 1; a depot is the node after the last region."""
     check_tour(plan.skipped or len(plan.order) > plan.size or plan.several, path)
     stops = [str(i + 1) for i in ([plan.size] if plan.depot is not None else [])]
     stops += [str(i + 1) for i in plan.order]
@@ -101,7 +101,7 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
 
 
 def check_tour(optional: object, path: Path) -> None:
-    """Refuse routes with optional or repeated visits, and several routes."""
+    """Reject routes with optional or repeated visits, and several routes."""
     if optional:
         reason = "TSPLIB tours visit each node once; write other plans as .json, .csv or .txt"
         raise InputError(reason, where=path)
@@ -152,7 +152,7 @@ def _dimension(path: Path, facts: dict[str, str]) -> int:
 
 
 def _numbers(path: Path, section: str, lines: Lines) -> FloatArray:
-    """Return all words of some lines as numbers, or refuse the first that is none."""
+    """Return all words of some lines as numbers; report the first that is not a number."""
     words = [word for _, line in lines for word in line]
     try:
         numbers = np.array(words, dtype=np.float64)
@@ -184,7 +184,7 @@ def _coordinates(path: Path, section: str, lines: Lines, size: int) -> tuple[lis
 
 
 def _matrix(path: Path, form: str, lines: Lines | None, size: int) -> FloatArray:
-    """Return an explicit matrix; what it has on the diagonal means nothing in TSPLIB."""
+    """Return an explicit matrix; its diagonal has no meaning in TSPLIB."""
     if lines is None:
         raise InputError("missing; EXPLICIT needs the costs", field="EDGE_WEIGHT_SECTION", where=path)
     if form != "FULL_MATRIX" and form not in TRIANGLES:
@@ -230,7 +230,7 @@ def _pseudo_euclidean(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def _degrees(places: FloatArray) -> FloatArray:
-    """Return decimal degrees from TSPLIB's DDD.MM, degrees and minutes."""
+    """Convert TSPLIB's DDD.MM (degrees and minutes) to decimal degrees."""
     whole = np.trunc(places)
     return np.asarray(whole + 5 * (places - whole) / 3)
 

@@ -1,6 +1,6 @@
 """Stage II: train along a route, simulate it, and get dissimilarities from data.
 
-The learners need scikit-learn; everything else here needs NumPy alone.
+The learners require scikit-learn; everything else requires only NumPy.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the learners, and scikit-learn with them, when they are asked for."""
+    """Import the learners, and with them scikit-learn, on first access."""
     if name not in LEARNERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

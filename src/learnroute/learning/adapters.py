@@ -1,6 +1,6 @@
-"""Learners of other libraries behind `partial_fit` and `predict`: scikit-learn pipelines, river, PyTorch.
+"""Adapters that give learners of other libraries `partial_fit` and `predict`: scikit-learn pipelines, river, PyTorch.
 
-Nothing is imported here before it is used; what a model is, is told by what it has.
+No library is imported before it is used; the kind of a model is recognised by its attributes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from learnroute.model.validation import FloatArray, as_count
 
 
 def as_learner(model: Any, classes: FloatArray | None = None) -> Any:
-    """Return a copy of a model, with `partial_fit(features, targets)` and `predict`; it goes on from where it is.
+    """Return a copy of a model with `partial_fit(features, targets)` and `predict`, which continues its training.
 
-    `classes` are all labels that the regions have; a classifier must be told of them before its first batch.
+    `classes` are all labels that occur in the regions; a classifier needs them before its first batch.
     """
     if not isinstance(model, type):
         steps = getattr(model, "steps", None)
@@ -39,7 +39,7 @@ def _asks_for_classes(model: Any) -> bool:
 
 
 class _Behind:
-    """Everything that is not defined here is that of the model behind."""
+    """Wrapper that delegates all attributes it does not define to the wrapped model."""
 
     model: Any
 
@@ -50,7 +50,7 @@ class _Behind:
 
 
 class _Told(_Behind):
-    """A classifier that is told all classes with each batch."""
+    """A classifier that receives all classes with each batch."""
 
     def __init__(self, model: Any, classes: FloatArray | None) -> None:
         self.model, self.told = copy.deepcopy(model), classes
@@ -64,8 +64,8 @@ class _Told(_Behind):
 class PipelineLearner(_Behind):
     """A scikit-learn pipeline whose last step has `partial_fit`.
 
-    The steps before it are fitted on the first batch (the only one known then), unless they were fitted before; those
-    with a `partial_fit` of their own go on learning.
+    The steps before it are fitted on the first batch (the only one known then), unless they are already fitted. Steps
+    that have `partial_fit` are trained on every batch.
     """
 
     def __init__(self, pipeline: Any, classes: FloatArray | None = None) -> None:
@@ -91,12 +91,12 @@ class PipelineLearner(_Behind):
 
 
 def _is_fitted(step: Any) -> bool:
-    """Whether a scikit-learn estimator was fitted: it then has members that end with an underscore."""
+    """Return whether a scikit-learn estimator is fitted: it then has attributes that end with an underscore."""
     return any(name.endswith("_") and not name.startswith("__") for name in vars(step))
 
 
 class RiverLearner(_Behind):
-    """A river model that learns mini-batches (`learn_many`), which river wants as pandas tables."""
+    """A river model that learns mini-batches (`learn_many`), which river expects as pandas tables."""
 
     def __init__(self, model: Any) -> None:
         self.model = copy.deepcopy(model)
@@ -130,22 +130,22 @@ class TorchLearner:
     loss
         A function of outputs and targets, such as `torch.nn.CrossEntropyLoss()`.
     optimizer
-        A function of the parameters that makes an optimiser: `lambda p: torch.optim.SGD(p, lr=0.01)`. Each region gets
-        a fresh one, so that no momentum crosses from region to region.
+        A function that returns an optimiser for the parameters: `lambda p: torch.optim.SGD(p, lr=0.01)`. Each region
+        gets a new optimiser, so that no momentum carries over between regions.
     epochs, batch_size
-        How often the samples of a region are gone through, and how many at once.
+        Number of passes over the samples of a region, and number of samples per step.
     classes
         The labels, in the order of the module's outputs; None if it predicts numbers.
     shape
-        The shape of one sample, such as (1, 8, 8) for images; as it is if omitted.
+        The shape of one sample, such as (1, 8, 8) for images; unchanged if omitted.
     seed
-        Of the order of the samples and of what the module draws (dropout). `random_state` is the same, by
-        scikit-learn's name. PyTorch's own random state is left as it was.
+        Seed of the order of the samples and of random layers (dropout); `random_state` is scikit-learn's name for it.
+        PyTorch's global random state is not changed.
 
     Raises
     ------
     InputError
-        Where something cannot be called, a number is out of its range, or a label is none of `classes`.
+        If an argument is not callable, a number is out of range, or a label is not in `classes`.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class TorchLearner:
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
     def _places(self, labels: FloatArray) -> Any:
-        """Return which output of the module each label is."""
+        """Return the index of the module's output for each label."""
         same = labels[:, None] == self.classes_[None, :]
         if not same.any(axis=1).all():
             unknown = labels[~same.any(axis=1)][0]
@@ -210,7 +210,7 @@ class TorchLearner:
         return same.argmax(axis=1)
 
     def _inputs(self, features: Any) -> Any:
-        table = np.array(features, dtype=np.float32)  # a copy: PyTorch warns of arrays that cannot be written
+        table = np.array(features, dtype=np.float32)  # a copy, as PyTorch warns about read-only arrays
         where = next((tensor.device for tensor in self.module.parameters()), None)
         shaped = table if self.shape is None else table.reshape(len(table), *self.shape)
         return _torch().as_tensor(shaped, device=where)

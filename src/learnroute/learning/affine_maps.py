@@ -1,7 +1,7 @@
-"""What training does to the model of a linear learner: an affine map w ← A·w + c per batch and draw.
+"""Trainings of a linear learner as affine maps w ← A·w + c, one per batch and draw.
 
-All rules here move the model by a gain times the residual, w ← w + K·(y - X·w), and differ in what the gain makes of
-the singular values of X. Oracle: `learning/learners.py`, which trains one batch after the other.
+All rules here move the model by a gain times the residual, w ← w + K·(y - X·w), and differ in how the gain depends on
+the singular values of X. Oracle: `learning/learners.py`, which trains on one batch after another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from learnroute.learning.steps import train
 from learnroute.model.spectrum import gradient_shares
 from learnroute.model.validation import FloatArray
 
-MOST_NUMBERS = 5 * 10**7  # that the maps of all batches and draws may have
+MOST_NUMBERS = 5 * 10**7  # entries in the maps of all batches and draws
 Triangles = tuple[FloatArray, FloatArray, FloatArray]  # root, aims, rest (see `AffineMaps`)
 
 
@@ -33,12 +33,12 @@ class AffineMaps:
     Attributes
     ----------
     maps, constants
-        A and c by position (or a single one, where all are alike) and batch: those of one region after another.
+        A and c by position (or a single one, if all are the same) and batch, with the batches grouped by region.
     start
         The first model.
     root, aims, rest
-        The test error is the sum of ``|root·w - aims|² + rest`` over tests, the first axis: one of all regions, or one
-        per region.
+        The test error is the sum of ``|root·w - aims|² + rest`` over tests, the first axis: one test for all regions,
+        or one per region.
     """
 
     maps: FloatArray
@@ -50,10 +50,10 @@ class AffineMaps:
 
 
 class Draws:
-    """Samples of regions, dealt several times to training and test, as many to each as were given.
+    """Several random divisions of the regions' samples into training and test samples, with the given sizes.
 
-    `first` is the number of the first draw: draws of different numbers are independent of each other. The training
-    samples of a region are dealt to so many `visits`, in equal parts.
+    `first` is the number of the first draw; draws with different numbers are independent of each other. The training
+    samples of a region are divided equally among `visits` visits.
     """
 
     def __init__(self, regions: Sequence[RegionData], count: int, seed: int, first: int = 0, visits: int = 1) -> None:
@@ -82,8 +82,8 @@ class Draws:
     def correction(self) -> float:
         """The factor from the spread of errors over draws to the standard error of their mean.
 
-        Draws share samples, so that their mean is less certain than that of as many independent ones: the share of test
-        samples per training sample is added (Nadeau and Bengio 2003).
+        Draws share samples, so their mean is less certain than the mean of as many independent draws. Therefore the
+        ratio of test samples to training samples is added (Nadeau and Bengio 2003).
         """
         trained = sum(len(region.train[1]) for region in self.regions)
         tested = sum(len(region.test[1]) for region in self.regions)
@@ -91,7 +91,7 @@ class Draws:
 
 
 def is_linear(learner: Any) -> bool:
-    """Whether training is an affine map that is known here."""
+    """Return whether this module knows the trainings of a learner as affine maps."""
     return type(learner).__module__ == LEARNERS
 
 
@@ -148,11 +148,11 @@ class LinearTrainings:
 
     @cached_property
     def _tests_by_region(self) -> Triangles:
-        """The same as a sum of one triangle per region."""
+        """The mean test error as a sum of one triangle per region."""
         return self._triangles([[place] for place in range(len(self.names))])
 
     def _triangles(self, groups: Sequence[Sequence[int]]) -> Triangles:
-        """Return root, aims and rest of groups of regions: what they add to the mean test error over all regions."""
+        """Return root, aims and rest of groups of regions: their contributions to the mean test error."""
         shape = len(groups), self.draws.count, self.width
         root, aims, rest = np.zeros((*shape, self.width)), np.zeros(shape), np.zeros(shape[:2])
         for test, group in enumerate(groups):
@@ -172,7 +172,7 @@ class LinearTrainings:
 
     @property
     def scale(self) -> float:
-        """The mean eigenvalue of X'X/n: what a strength λ is large or small against."""
+        """The mean eigenvalue of X'X/n, the natural scale of a strength λ."""
         total: float = 0.0
         for (singular, _, _), (inputs, _) in zip(self._factors, self._batches, strict=True):
             total += float((singular**2).sum()) / float(inputs.shape[0] * inputs.shape[1])
@@ -183,7 +183,7 @@ class LinearTrainings:
 
     @cached_property
     def start(self) -> FloatArray:
-        """The model that the learner has, or begins with."""
+        """The current model of the learner, or its initial model."""
         learner = self.learner
         raw = self.width - self.intercept
         if hasattr(learner, "coef_"):
@@ -193,13 +193,13 @@ class LinearTrainings:
 
     @property
     def learnt(self) -> int:
-        """How many batches the learner was trained on before."""
+        """Number of batches that the learner was trained on before."""
         return int(self.learner.batches_) if hasattr(self.learner, "coef_") else 0
 
     def maps(self, positions: int, strength: float | None = None, by_region: bool = False) -> AffineMaps:
-        """Return the maps of up to so many positions, with another strength of a proximal learner if one is given.
+        """Return the maps of up to `positions` positions, with another strength of a proximal learner if one is given.
 
-        `by_region`: with one test per region, in the place of one of all regions.
+        With `by_region`, there is one test per region instead of one test for all regions.
         """
         kind = self.kind
         if kind == "RecursiveRegressor":
@@ -225,10 +225,10 @@ class LinearTrainings:
         return self._by_gain(lambda singular, samples: singular / (singular**2 + samples * strength))
 
     def check(self) -> None:
-        """Let the learner refuse batches that it cannot learn, naming the region."""
+        """Let the learner reject batches that it cannot learn; the message names the region."""
         strengths = np.atleast_1d(getattr(self.learner, "strength", 0.0))
         if self.kind == "RecursiveRegressor" or (strengths > 0).all():
-            return  # these learn any batch
+            return  # these learners accept any batch
         for place, (inputs, targets) in enumerate(self._batches):
             for batch in zip(inputs, targets, strict=True):
                 try:
@@ -264,7 +264,7 @@ class LinearTrainings:
         return np.array(maps), np.array(constants)
 
     def _pooled_maps(self) -> tuple[FloatArray, FloatArray]:
-        """Return the maps of recursive least squares: each order ends with the same model, and each map leads to it."""
+        """Return the maps of recursive least squares; every order ends with the same model, so each map returns it."""
         models = []
         for dealt in self.draws.dealt:
             model = as_learner(self.learner)

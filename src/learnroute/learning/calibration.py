@@ -1,13 +1,14 @@
-"""The law of a black-box learner, fitted to the errors along pilot routes, with a check whether to believe it.
+"""The law of a black-box learner, fitted to the errors along pilot routes, with a check of its validity.
 
 Training in region k turns the error in each region j into p₁·e_j - q·e_k + (1 - p₁)·D[k, j] + ν, where D is the
-transfer matrix (docs/theory.md). That is proved for linear rules on Gaussian features; of other learners it is a model.
-So p₁, q and ν are estimated by least squares over all visits, and a free fit beside it, in which the coefficient of D
-need not be 1 - p₁, tells whether the law may hold. All errors after one visit are those of one model: intervals are
-cluster-robust, a visit being a cluster, by the jackknife (CR3), which is not too narrow where clusters are few.
+transfer matrix (docs/theory.md). This is proved for linear rules on Gaussian features; for other learners it is a
+model. Therefore p₁, q and ν are estimated by least squares over all visits. A second, free fit, in which the
+coefficient of D need not be 1 - p₁, tells whether the law may hold. All errors after one visit belong to the same
+model, so the intervals are cluster-robust with one cluster per visit. They come from the jackknife (CR3), which is not
+too narrow if clusters are few.
 
-The law has two more forms (laws.py). Which one is planned with is decided by pilots that a form was not fitted to
-(selection.py), and so is, together with the intervals, whether to plan by the law at all (verdict.py).
+The law has two more forms (laws.py). Pilots that a form was not fitted to decide which form to plan with
+(selection.py) and, together with the intervals, whether to plan by the law at all (verdict.py).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_choice, as_matrix, as_number, freeze
 
 SEVERAL = "several models were trained; follow a route with one model"
-FEWEST_VISITS = 6  # clusters below which no interval means anything
+FEWEST_VISITS = 6  # with fewer clusters, intervals are meaningless
 ABOUT = {
     LINEAR: "the law of linear learners",
     HELD: "the same, allowing for the first model that the transfer matrix was measured from",
@@ -59,30 +60,33 @@ class Calibration(PictureMixin):
     reason, advice
         Why, and what would help; `advice` is None for a supported law.
     form
-        The form of the law that is planned with, of `linear`, `held` (allows for a first model that D was measured
-        from) and `common` (with ρ): the one that predicts left-out pilots best, and the simplest of those that tie.
+        The form of the law to plan with: `linear`, `held` (allows for the first model from which D was measured) or
+        `common` (with ρ). It predicts left-out pilots best; among ties, the simplest form is chosen.
     forms
-        Of each form that could be fitted, R² in left-out pilots; of a single pilot, in left-out visits.
+        R² in left-out pilots for each form that could be fitted; with a single pilot, R² in left-out visits.
     skill
-        By which share the form reduces the squared error, there, of predictions that ignore where the learner trained.
+        Relative reduction of the squared error on the left-out data, compared with predictions that ignore where the
+        learner trained.
     retention, coupling, noise
         p₁, q and ν of that form, with intervals.
     common_retention
         ρ, with its interval, if the form is `common`; else None.
     free_retention, free_coupling, free_transfer
-        The coefficients of e_j, of -e_k and of D[k, j], if all are free.
+        The coefficients of e_j, of -e_k and of D[k, j] in the free fit.
     coefficient_sum
-        That of e_j and D[k, j], which the law has at 1; of the form `held`, with that of the first model's error.
+        Sum of the coefficients of e_j and D[k, j], which is 1 under the law. For the form `held`, the sum includes the
+        coefficient of the first model's error.
     r_squared
-        The share of the variance of errors after a visit that the law explains; `free_r_squared` that of the free fit.
+        The share of the variance of errors after a visit that the law explains. `free_r_squared` is the same for the
+        free fit.
     residuals
-        For each region, the mean of what the law leaves over there, and its root mean square.
+        Mean and root mean square of the law's residuals in each region.
     visits, pilots, level
-        How many visits along how many pilots were fitted, and of which level the intervals are.
+        Number of fitted visits, number of pilots, and level of the intervals.
     same_learner
-        Whether D and all pilots are of the same learner; None where that is not on record.
+        Whether D and all pilots belong to the same learner; None if that is not recorded.
     notes
-        What else to know.
+        Further remarks.
     """
 
     picture = "draw_calibration"
@@ -129,8 +133,8 @@ class Calibration(PictureMixin):
     ) -> Problem:
         """Return the planning problem of this learner; without travel or coordinates, travel costs nothing.
 
-        Of a learner that is held back towards its first model, what that took from D is given back; errors below 0,
-        which come of noise, count as 0.
+        For a learner that is regularised towards its first model, D is corrected for that effect. Errors below 0, which
+        are due to noise, count as 0.
         """
         known = self.transfer
         if self.form == HELD:
@@ -140,7 +144,7 @@ class Calibration(PictureMixin):
         return known.to_problem(self.learner, travel, coordinates, **fields)
 
     def table(self) -> Table:
-        """Return one row per coefficient: in the law, and if all are free."""
+        """Return one row per coefficient, in the law and in the free fit."""
         pairs = (
             ("retention p₁", self.retention, self.free_retention),
             ("coupling q", self.coupling, self.free_coupling),
@@ -211,14 +215,14 @@ def calibrate(
     transfer
         The learner's transfer matrix: a `Transfer`, or T x T errors in the order of the regions.
     followed
-        What `follow` returned for some routes, or pairs of a route and its T x T errors (as `Following` has them). The
-        learner, its error measure and its training should be those of the transfer matrix; a note says so if the
-        learner is another one. At least two routes are needed for a supported law; more make intervals narrower. The
-        first visit counts only where the errors before it are known.
+        Results of `follow` for some routes, or pairs of a route and its T x T errors (as in `Following`). Learner,
+        error measure and training should be the same as for the transfer matrix; a note says so if the learner differs.
+        At least two routes are needed for a supported law; more routes make the intervals narrower. The first visit
+        counts only if the errors before it are known.
     level
-        Of the intervals.
+        Level of the intervals.
     forms
-        Which forms of the law may be taken, of `linear`, `held` and `common`; `linear` if none of them can be fitted.
+        Forms of the law to choose from: `linear`, `held` and `common`. If none of them can be fitted, `linear` is used.
 
     Returns
     -------
@@ -228,7 +232,7 @@ def calibrate(
     Raises
     ------
     RefusedError
-        If there are too few visits, or they do not tell retention from coupling.
+        If there are too few visits, or retention and coupling cannot be identified from them.
     """
     known = transfer if isinstance(transfer, Transfer) else Transfer.of(transfer)
     if not 0 < as_number("level", level, meaning="the level") < 1:
@@ -301,7 +305,7 @@ def _check_forms(forms: Iterable[str]) -> set[str]:
 
 
 def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any]:
-    """Read a route, its errors, those before it and the learner from what `Following.save` wrote as `.json`."""
+    """Read a route, its errors, the errors before it and the learner from a `.json` file of `Following.save`."""
     path = Path(path)
     with errors_naming(path):
         data = json_files.read(path)
@@ -349,7 +353,7 @@ def _unpack_pilot(field: str, given: Any) -> tuple[Sequence[Any], Any, Any, Any]
 
 
 def _check_once(field: str, route: Any, tested: Any) -> None:
-    """Refuse pilots that skip regions, or visit them again."""
+    """Reject pilots that skip or revisit regions."""
     if list(route) != list(tested):
         raise InputError("a pilot route must visit each tested region exactly once", field=field)
 
@@ -364,7 +368,7 @@ def _place(field: str, name: Any, regions: tuple[str, ...]) -> int:
 
 
 def _compare_learners(known: Transfer, records: list[dict[str, Any] | None]) -> tuple[bool | None, list[str]]:
-    """Return whether D and all pilots are of one learner (None: not on record), and a sentence for each other one."""
+    """Return whether D and all pilots have one learner (None: not recorded), and a note per other learner."""
     pilots: dict[tuple[str, str], list[str]] = {}
     for number, record in enumerate(records, 1):
         if known.learner is not None and record is not None:
@@ -385,7 +389,7 @@ def _intervals(fit: Fit, count: int, level: float) -> list[Coefficient]:
 
 
 def _interval(fit: Fit, mix: FloatArray, count: int, level: float) -> Coefficient:
-    """Return a mix of coefficients with its interval, the degrees of freedom being those of the visits."""
+    """Return a linear combination of coefficients with its interval; degrees of freedom come from the visits."""
     value, error = float(mix @ fit.values), math.sqrt(max(0.0, float(mix @ fit.covariance @ mix)))
     half = _student(0.5 + level / 2, max(1, count - len(fit.values))) * error
     return Coefficient(value, error, value - half, value + half)

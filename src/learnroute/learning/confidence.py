@@ -1,4 +1,4 @@
-"""How far apart can two models be, given two noisy estimates of them: point estimates and upper bounds."""
+"""Distances of models from noisy estimates of them: point estimates and upper confidence bounds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ POWER_STEPS = 30
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """One region's least-squares model with what is known about its error.
+    """One region's least-squares model and the distribution of its error.
 
-    The error is normal with covariance `variance`·LL', L being `root`; `variance` is estimated with `degrees`
+    The error is normal with covariance `variance`·LL', where L is `root`; `variance` is estimated with `degrees`
     degrees of freedom.
     """
 
@@ -33,12 +33,12 @@ class Fit:
 
     @property
     def inflation(self) -> float:
-        """σ²·tr(X'X)^-1: by how much noise lengthens the model's squared distance to anything, on average."""
+        """σ²·tr(X'X)^-1, the average increase by noise of the model's squared distance to any fixed model."""
         return self.variance * float(np.sum(self.root**2))
 
 
 def fit(features: FloatArray, targets: FloatArray) -> Fit:
-    """Fit one region by least squares, through a singular value decomposition of columns brought to one length."""
+    """Fit one region by least squares, using a singular value decomposition after scaling columns to equal length."""
     samples, width = features.shape
     lengths = np.linalg.norm(features, axis=0)
     scale = np.where(lengths > 0, lengths, 1.0)
@@ -54,19 +54,19 @@ def fit(features: FloatArray, targets: FloatArray) -> Fit:
 
 
 def error_draws(fit: Fit, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw what the error of a model may be, one row a draw, the noise level being uncertain too."""
+    """Draw possible errors of a model, one row per draw, including the uncertainty of the noise level."""
     noise = np.sqrt(fit.variance * fit.degrees / rng.chisquare(fit.degrees, draws))
     errors: FloatArray = noise[:, None] * (rng.standard_normal((draws, fit.root.shape[1])) @ fit.root.T)
     return errors
 
 
 def upper_bound(squared: float, errors: FloatArray, worst: FloatArray, level: float) -> float:
-    """Return a bound that the true squared distance exceeds with probability 1 - level at most.
+    """Return a bound that the true squared distance exceeds with probability at most 1 - level.
 
-    `squared` is the estimated squared distance, `errors` are draws of its vector's error e. Were the true vector
-    √D·v, an estimate this short would have to come from an e with |√D·v + e|² <= squared, so from
-    √D <= -v·e + sqrt((v·e)² + squared - |e|²). The bound is the largest D that leaves this a chance of
-    1 - level. A long vector hides best along the direction of most noise, which is taken for v.
+    `squared` is the estimated squared distance, and `errors` are draws of its vector's error e. If the true vector
+    were √D·v, an estimate this short would require an e with |√D·v + e|² <= squared, that is,
+    √D <= -v·e + sqrt((v·e)² + squared - |e|²). The bound is the largest D for which this has probability
+    1 - level. A long vector is hardest to detect in the direction of most noise, so v is that direction.
     """
     along = errors @ worst
     square = along**2 + squared - np.sum(errors**2, axis=1)
@@ -75,11 +75,11 @@ def upper_bound(squared: float, errors: FloatArray, worst: FloatArray, level: fl
 
 
 def noisiest(covariance: FloatArray) -> FloatArray:
-    """Return the direction of most noise, near enough: power steps from the noisiest coordinate."""
+    """Return an approximation of the direction of most noise, by power iteration from the noisiest coordinate."""
     direction: FloatArray = covariance[:, int(np.argmax(np.diagonal(covariance)))]
     for _ in range(POWER_STEPS):
         length = float(np.linalg.norm(direction))
-        if length == 0:  # no noise at all: any direction does
+        if length == 0:  # without noise, any direction will do
             return np.append(1.0, np.zeros(len(covariance) - 1))
         direction = covariance @ (direction / length)
     unit: FloatArray = direction / max(float(np.linalg.norm(direction)), 1e-300)

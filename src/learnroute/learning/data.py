@@ -1,4 +1,4 @@
-"""Samples of regions: checked arrays, a feature map in front, and the split that keeps purposes apart."""
+"""Samples of regions: validated arrays, feature maps, and the split into samples for different purposes."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from learnroute.model.validation import FloatArray, IntArray, as_count, as_numbe
 Batch = tuple[FloatArray, FloatArray]  # features (samples x features), targets
 FeatureMap = Any  # a callable from features to features, or an object with `transform`
 
-UNEVEN = 4.0  # how far from 1 second moments may be before it is said
+UNEVEN = 4.0  # factor by which second moments may differ from 1 without a warning
 
 
 @dataclass(frozen=True, eq=False)
 class RegionData:
-    """What a learner trains on in one region, and what it is tested on there.
+    """Training and test samples of one region.
 
-    `truth` is the region's true model, where it is known. `scaling` says by which `features_scaling` the features were
-    scaled already; None of raw ones. Nothing is scaled twice: `follow` and `transfer` leave such features as they are,
-    and refuse those that another scaling made.
+    `truth` is the region's true model, if known. `scaling` is the `features_scaling` that was already applied to the
+    features; None for raw features. Nothing is scaled twice: `follow` and `transfer` leave such features unchanged,
+    and reject features to which another scaling was applied.
     """
 
     train: Batch
@@ -36,7 +36,7 @@ class RegionData:
     scaling: FeaturesScaling | None = None
 
     def map_features(self, features: Callable[[FloatArray], FloatArray]) -> RegionData:
-        """Return the region with its features through a map; through a scaling once, and never through two."""
+        """Return the region with mapped features; a scaling is applied at most once and never after another one."""
         if isinstance(features, FeaturesScaling) and self.scaling is not None:
             if self.scaling != features:
                 raise InputError(
@@ -52,7 +52,7 @@ class RegionData:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Which rows of a region serve which purpose. No row serves two."""
+    """The rows of a region for each purpose. No row serves two purposes."""
 
     estimate: IntArray
     train: IntArray
@@ -60,10 +60,10 @@ class Rows:
 
 
 def as_batch(region: str, features: Any, targets: Any, columns: Sequence[str] | None = None) -> Batch:
-    """Return float64 arrays of agreeing shapes, non-finite entries included, or refuse, naming the region.
+    """Return float64 arrays of matching shapes, which may have non-finite entries; reject others, naming the region.
 
-    Where the features have labels, their columns are brought into the order of `columns`, and targets whose labels are
-    not those of the features are refused. Entries that a masked array calls missing are not finite.
+    If the features have labels, their columns are brought into the order of `columns`, and targets with other labels
+    than the features are rejected. Masked entries become non-finite.
     """
     _check_samples(region, features, targets)
     try:
@@ -93,13 +93,13 @@ def _fill_masked(values: Any) -> FloatArray:
 
 
 def columns_of(features: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a table of features, where it has some."""
+    """Return the names of the columns of a table of features; None if it has none."""
     own = Labelled.of(features, names_first=False).columns
     return tuple(own) if own and all(isinstance(name, str) for name in own) else None
 
 
 def _check_samples(region: str, features: Any, targets: Any) -> None:
-    """Refuse features and targets whose labels say that they are not of the same samples, row by row."""
+    """Reject features and targets whose labels show that their rows belong to different samples."""
     own, other = (Labelled.of(table, names_first=False).rows for table in (features, targets))
     if own is not None and other is not None and own != other:
         raise InputError(
@@ -109,7 +109,7 @@ def _check_samples(region: str, features: Any, targets: Any) -> None:
 
 
 def split_rows(samples: int, estimate: float, test: float, rng: np.random.Generator) -> Rows:
-    """Deal a region's rows at random: a share for estimating, a share for testing, the rest for training."""
+    """Divide a region's rows at random: a share for estimation, a share for testing, the rest for training."""
     shuffled = rng.permutation(samples)
     first = round(samples * estimate)
     second = first + round(samples * test)
@@ -118,7 +118,7 @@ def split_rows(samples: int, estimate: float, test: float, rng: np.random.Genera
 
 
 def resample_region(region: RegionData, rng: np.random.Generator) -> RegionData:
-    """Return a region with its samples dealt to training and test at random, as many to each as it had."""
+    """Return a region with its samples divided at random into training and test samples of the same sizes."""
     inputs, outputs = (np.concatenate(both) for both in zip(region.train, region.test, strict=True))
     order, count = rng.permutation(len(outputs)), len(region.train[1])
     train, test = order[:count], order[count:]
@@ -126,18 +126,18 @@ def resample_region(region: RegionData, rng: np.random.Generator) -> RegionData:
 
 
 def uneven_moments(features: FloatArray) -> tuple[float, float] | None:
-    """Return the least and the largest second moment by direction, where they are far from 1; None where not."""
+    """Return the smallest and the largest second moment by direction if one is far from 1; else None."""
     if not features.shape[1]:
         return None
     moments = np.linalg.eigvalsh(features.T @ features / len(features))
-    chance = (features.shape[1] / len(features)) ** 0.5  # what few samples do to perfectly even features
+    chance = (features.shape[1] / len(features)) ** 0.5  # effect of few samples on perfectly even features
     if moments[0] >= max(1 - chance, 0) ** 2 / UNEVEN and moments[-1] <= (1 + chance) ** 2 * UNEVEN:
         return None
     return max(float(moments[0]), 0.0), float(moments[-1])
 
 
 def as_share(field: str, value: Any, *, most: float = 1.0) -> float:
-    """Return a share of the samples, above 0 and at most `most`, or refuse."""
+    """Return a share of the samples; reject values that are not above 0 and at most `most`."""
     share = as_number(field, value, meaning="shares")
     if not 0 < share <= most:
         raise InputError(f"a share above 0 and at most {most:g} is needed", field=field, value=share)
@@ -150,28 +150,28 @@ def split(
     test: float = 0.25,
     seed: int = 0,
 ) -> dict[str, Rows]:
-    """Deal every region's rows: `estimate` for Δ, `test` for testing, what is left for training.
+    """Divide every region's rows: `estimate` for Δ, `test` for testing, the rest for training.
 
-    The rows of one region depend on the seed and on its place among the regions, on nothing else.
+    The rows of a region depend only on the seed, on their number, and on the position of the region.
 
     Parameters
     ----------
     samples
         Features and targets of each region, by its name.
     estimate, test
-        Shares of the rows; what is left is for training.
+        Shares of the rows; the rest is for training.
     seed
-        Same samples and seed: same rows.
+        The same samples and seed give the same rows.
 
     Returns
     -------
     dict of str to Rows
-        Which rows of each region are for what.
+        The rows of each region for each purpose.
 
     Raises
     ------
     InputError
-        Where shares are out of range, or samples are not given by region.
+        If shares are out of range, or samples are not given by region.
     """
     estimate, test = as_share("estimate", estimate), as_number("test", test, least=0.0, meaning="shares")
     if estimate + test > 1:
@@ -187,13 +187,13 @@ def split(
 
 
 def check_samples(field: str, samples: Any) -> None:
-    """Refuse samples that are not given by the names of regions."""
+    """Reject samples that are not a mapping from names of regions."""
     if not isinstance(samples, Mapping) or not all(isinstance(name, str) for name in samples):
         raise InputError("an object is needed with the samples of each region by its name", field=field, value=samples)
 
 
 def pair_of(given: Any) -> tuple[Any, Any]:
-    """Return the features and the targets of a region, or refuse."""
+    """Return the features and the targets of a region; reject anything else."""
     if isinstance(given, tuple | list) and len(given) == 2:
         return given[0], given[1]
     raise InputError("expected a pair of features and targets")
@@ -227,7 +227,7 @@ def _check_mapped(outputs: Any, inputs: FloatArray) -> FloatArray:
 
 
 def _is_fitted(transformer: Any) -> bool:
-    """Ask as scikit-learn does: what is learnt ends in an underscore."""
+    """Return whether a transformer is fitted: as in scikit-learn, fitted attributes end with an underscore."""
     asked = getattr(transformer, "__sklearn_is_fitted__", None)
     if asked is not None:
         return bool(asked())

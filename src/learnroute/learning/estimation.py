@@ -1,4 +1,4 @@
-"""Dissimilarities from data: models, noise, unbiased Δ and upper confidence bounds, region by region."""
+"""Estimate dissimilarities from data: models, noise, unbiased Δ and upper confidence bounds for each region."""
 
 from __future__ import annotations
 
@@ -36,43 +36,43 @@ from learnroute.model.validation import (
 )
 from learnroute.solvers.contract import Progress
 
-DRAWS = 4000  # of errors; leaves the level uncertain by about 0.3 percentage points at 95 %
-MOST_NUMBERS = 4 * 10**8  # drawn and kept
-LEAST_SAMPLES = 8  # a region with fewer is not estimated at all
-SPARE = 2  # samples above the number of features: the under regime's n >= m + 2
+DRAWS = 4000  # of errors; the level is then uncertain by about 0.3 percentage points at 95 %
+MOST_NUMBERS = 4 * 10**8  # random numbers kept in memory
+LEAST_SAMPLES = 8  # regions with fewer samples are not estimated
+SPARE = 2  # samples in excess of the number of features: the under regime's n >= m + 2
 
 Method = Literal["least squares", "pilot features"]
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate(PictureMixin):
-    """What the samples say about the regions.
+    """Models, noise and dissimilarities of the regions, estimated from samples.
 
     Attributes
     ----------
     regions
-        Those that could be estimated; all arrays are in their order.
+        The regions that could be estimated; all arrays are in their order.
     failures
-        Why each of the others could not.
+        For each other region, the reason why it could not be estimated.
     models, noise, pooled_noise
-        Least-squares models (one row a region), noise σ of each region, and of all together.
+        Least-squares models (one row per region), noise σ of each region, and noise σ of all regions together.
     dissimilarity, initial
         Unbiased estimates of `|w_i - w_j|²` and `|w_i - w_0|²`; noise can make them negative.
     upper, initial_upper
-        Upper confidence bounds of the same; each holds with probability `level` by itself.
+        Upper confidence bounds of the same; each single bound holds with probability `level`.
     scores
         Row sums of `upper`.
     method
-        `least squares`, or `pilot features` where a region had too few samples for all features.
+        `least squares`, or `pilot features` if a region had too few samples for all features.
     transform, features_scaling
-        The learner's features from raw ones: the map, scaling and intercept that were asked for. Scaling and intercept
-        are `features_scaling`, which the problem keeps; None where there is neither, or where a map is in front.
+        The map from raw features to the learner's: the requested feature map, scaling and intercept. Scaling and
+        intercept form `features_scaling`, which the problem keeps; None if neither or a feature map was requested.
     rows
-        Which samples were used, and which are left for training and testing.
+        The samples that were used, and those reserved for training and testing.
     caveats
-        What the numbers do not say, one sentence each.
+        Limitations of the estimates, one sentence each.
     predictors
-        How well law and rehearsal predict errors on the samples kept back, after `compare_predictors`; else None.
+        How well law and rehearsal predict errors on the held-out samples, after `compare_predictors`; else None.
     """
 
     picture = "draw_estimate"
@@ -107,18 +107,18 @@ class Estimate(PictureMixin):
 
     @property
     def scores(self) -> FloatArray:
-        """S_i from the upper bounds."""
+        """Scores S_i computed from the upper bounds."""
         return row_sums(self.upper, np.ones(len(self.upper)))
 
     @property
     def score_estimates(self) -> FloatArray:
-        """S_i from the unbiased estimates."""
+        """Scores S_i computed from the unbiased estimates."""
         return row_sums(self.dissimilarity, np.ones(len(self.dissimilarity)))
 
     def held_out(self) -> dict[str, RegionData]:
-        """Return the samples that were not used, in the learner's features: for `follow` and `transfer`.
+        """Return the samples not used for estimation, in the learner's features, for `follow` and `transfer`.
 
-        They say by which `features_scaling` they were made, so that nothing scales them again.
+        They record the `features_scaling` applied to them, so that they are not scaled again.
         """
         data = {}
         for name in self.regions:
@@ -130,9 +130,9 @@ class Estimate(PictureMixin):
         return data
 
     def planning(self) -> dict[str, RegionData]:
-        """Return the samples that were used, dealt to training and test, in the learner's features: for `rehearse`.
+        """Return the samples used for estimation, in the learner's features, for `rehearse`.
 
-        As many train as `held_out` has for training, at most half of them.
+        They are divided into training and test samples: as many training samples as in `held_out`, but at most half.
         """
         data = {}
         for name in self.regions:
@@ -142,7 +142,7 @@ class Estimate(PictureMixin):
         return data
 
     def planning_rows(self, region: str) -> tuple[IntArray, IntArray]:
-        """Return the rows of a region's samples that `planning` deals to training and to test."""
+        """Return the rows of a region's samples that `planning` uses for training and for testing."""
         rows = np.random.default_rng(self.seed).permutation(self.rows[region].estimate)
         count = min(len(self.rows[region].train), (len(rows) + 1) // 2)
         return rows[:count], rows[count:]
@@ -157,17 +157,17 @@ class Estimate(PictureMixin):
         geographic: bool = False,
         regularization: float | Sequence[float] | str | None = None,
     ) -> Problem:
-        """Return the planning problem that these estimates make, with the upper bounds as Δ, the estimates beside them.
+        """Return the planning problem with these estimates, and with the upper bounds as Δ.
 
-        Plans go by the estimates, and by the bounds after `with_upper_bounds()`.
-        Lower bounds, for `robustness`, are put as far below the estimates as the upper ones are above.
+        Plans use the estimates, or the bounds after `with_upper_bounds()`. The lower bounds, for `robustness`, are as
+        far below the estimates as the upper bounds are above them.
 
-        `travel` (and `coordinates`) are in the order of `regions`, by default that of the labels of `travel` if it has
-        some, else that of the estimate; labels are aligned, and regions that could not be estimated are left out.
-        `samples` is n for all regions; by default each region's own number of samples left to train on. Without
-        `travel`, it is the distance between the coordinates, which are longitudes and latitudes if `geographic`;
-        without both, travel costs nothing, and plans go by error alone. The learner is least squares, or with a
-        `regularization` (a number, one per position, "auto" or "schedule") proximal.
+        `travel` (and `coordinates`) are in the order of `regions`. The default order is that of the labels of `travel`
+        if it has any, otherwise that of the estimate. Labels are aligned, and regions that could not be estimated are
+        omitted. `samples` is n for all regions; by default, each region's number of samples reserved for training.
+        If `travel` is omitted, it is the distance between the coordinates, which are longitudes and latitudes if
+        `geographic`. Without both, travel costs nothing and plans minimise the error alone. The learner is least
+        squares, or proximal if a `regularization` is given (a number, one per position, "auto" or "schedule").
         """
         if travel is None and coordinates is None:
             between = self.regions if regions is None else regions
@@ -180,7 +180,7 @@ class Estimate(PictureMixin):
             return made.replace(travel=None, geographic=geographic)
         own = names_along({"travel": travel})
         names = as_names("regions", own or self.regions if regions is None else regions, None)
-        costs = np.asanyarray(align_square("travel", travel, names), dtype=object)  # a mask stays, to be refused
+        costs = np.asanyarray(align_square("travel", travel, names), dtype=object)  # masks are rejected later
         if costs.shape != (len(names), len(names)):
             raise InputError(
                 f"there are {len(names)} regions; give a square matrix",
@@ -215,7 +215,7 @@ class Estimate(PictureMixin):
     def _learner(
         self, samples: int | None, regularization: float | Sequence[float] | str | None
     ) -> tuple[Learner, list[int] | None]:
-        """Return the learner, and each region's own number of samples where they differ."""
+        """Return the learner, and the number of samples per region if these numbers differ."""
         width, noise = self.models.shape[1], self.pooled_noise
         counts = [len(self.rows[name].train) for name in self.regions] if samples is None else [samples]
         if samples is None and min(counts) == 0:
@@ -231,7 +231,7 @@ class Estimate(PictureMixin):
         return learner, None if len(set(counts)) == 1 else counts
 
     def _check_counts(self, counts: list[int]) -> None:
-        """Refuse numbers of samples for which the expected error of least squares does not exist."""
+        """Reject numbers of samples for which the expected error of least squares does not exist."""
         width = self.models.shape[1]
         for name, count in zip(self.regions, counts, strict=True):
             if abs(count - width) <= 1:
@@ -244,22 +244,22 @@ class Estimate(PictureMixin):
                 )
 
     def compare_predictors(self, regularization: float | None = None, orders: int = 30, draws: int = 16) -> Estimate:
-        """Return the same with `predictors`: whether to plan by the law or by rehearsal.
+        """Return a copy with `predictors`, which tell whether to plan by the law or by rehearsal.
 
-        Both predict the final errors of random orders from the samples for estimating. The errors are measured on the
-        samples that were kept back, dealt to training and test in several draws.
+        Both predict the final errors of random orders from the samples used for estimation. The errors are measured on
+        the held-out samples, divided into training and test samples in several draws.
 
         Parameters
         ----------
         regularization
             λ of a proximal learner; if omitted, the learner is least squares.
         orders, draws
-            Random orders that are compared, and deals of the samples.
+            Number of random orders to compare, and of random divisions of the samples.
 
         Raises
         ------
         InputError
-            Where no samples were kept back, or the learner cannot learn from them.
+            If no samples were held out, or the learner cannot learn from them.
         """
         planning, kept = self.planning(), self.held_out()
         for name in self.regions:
@@ -275,7 +275,7 @@ class Estimate(PictureMixin):
         return Table.of_matrix("", self.regions, self.upper)
 
     def sheet(self) -> Sheet:
-        """Return one row per region, and what the numbers do not say."""
+        """Return one row per region, and the caveats."""
         heads = ("noise σ", "mean dissimilarity", "upper bound", "to first model", "upper bound ")
         columns = (
             Column(None, "region", left=True),
@@ -304,7 +304,7 @@ class Estimate(PictureMixin):
         return Sheet(headline, (Table(columns, rows),), lines)
 
     def _order_line(self) -> tuple[tuple[str, str], ...]:
-        """Say whether the order matters for a least squares learner; nothing where its error does not exist."""
+        """Say whether the order matters for a least-squares learner; empty if its expected error does not exist."""
         try:
             effect = law_effect(self.to_problem())
         except InputError:
@@ -360,54 +360,54 @@ def estimate(
 ) -> Estimate:
     """Estimate how different the regions' models are.
 
-    Regions that cannot be estimated are named with the reason in the result, and the others are still estimated.
+    The result names regions that cannot be estimated, with the reason; the others are still estimated.
 
     Parameters
     ----------
     samples
-        Each region's (features, targets), samples x features and samples; or what `read_samples` returned. Their
-        numbers may differ by region.
+        Each region's (features, targets), with shapes (samples, features) and (samples,), or the result of
+        `read_samples`. The number of samples may differ between regions.
     level
-        Of the upper confidence bounds.
+        Level of the upper confidence bounds.
     share, test
-        Δ is estimated on `share` of each region's samples, drawn by the seed, and on no others; `test` of them is
-        kept for testing (by default half of the rest) and what is left is for training. With `share=1` nothing is
-        left, and the result says so.
+        Δ is estimated only on the fraction `share` of each region's samples, drawn at random. The fraction `test` is
+        kept for testing (default: half of the rest) and the remainder for training. With `share=1` no samples remain,
+        and the result says so.
     seed
-        Same samples and seed: same split, same numbers.
+        Seed of the split and of the bounds. The same samples and seed give the same result.
     initial_model
-        The learner's initial model w_0, in its features; zeros if omitted. Labels are names of columns, and
+        The learner's initial model w_0, in its features; zeros if omitted. Its labels are names of columns, and
         `intercept`.
     features
-        A map in front of everything: a callable, or a transformer (fitted on the samples for estimating if it is not
+        A feature map applied first: a callable, or a transformer (fitted on the samples for estimation if it is not
         fitted yet).
     scaling
-        `standardise` brings features to mean 0 and variance 1 over all regions; `whiten` also makes them uncorrelated,
-        which is what the theory assumes. Learnt on the samples for estimating.
+        `standardise` gives features mean 0 and variance 1 over all regions; `whiten` also makes them uncorrelated, as
+        the theory assumes. Fitted on the samples for estimation.
     intercept
         Whether to add a constant feature.
     missing
-        `refuse` regions with missing values, or `drop` the samples that have them.
+        `refuse` rejects regions with missing values; `drop` removes the samples that have them.
     pilot
-        Compare models on this many principal directions of the features only. Chosen by itself where a region has
+        Compare models only on this many principal directions of the features. Chosen automatically if a region has
         fewer than m + 2 samples.
     columns
-        Names of the features; if omitted, the labels of the tables where they have some. Labelled columns are brought
+        Names of the features; if omitted, the labels of the tables, if they have any. Labelled columns are brought
         into one order.
     draws
-        Errors drawn a region for the bounds.
+        Number of errors drawn per region for the bounds.
     progress
-        Called now and then with the share that is done.
+        Called periodically with the fraction that is done.
 
     Returns
     -------
     Estimate
-        Models, noise, dissimilarities with upper confidence bounds, and which samples are left.
+        Models, noise, dissimilarities with upper confidence bounds, and the samples that remain.
 
     Raises
     ------
     InputError
-        Where samples, names or shares are wrong, or fewer than two regions could be estimated.
+        If samples, names or shares are invalid, or fewer than two regions could be estimated.
     """
     check_samples("samples", samples)
     check_type("intercept", intercept, bool)
@@ -468,7 +468,7 @@ def estimate(
 
 
 def _fits(taken: Intake, pilot: int | None) -> tuple[dict[str, Fit], Method, tuple[str, ...]]:
-    """Fit every region, on all features or on pilot features; those that fail go to the failures."""
+    """Fit every region, on all features or on pilot features; record those that fail in the failures."""
     inputs: dict[str, FloatArray] = {}
     for name, (raw, _) in taken.samples.items():
         part = raw[taken.rows[name].estimate]
@@ -499,7 +499,7 @@ def _fits(taken: Intake, pilot: int | None) -> tuple[dict[str, Fit], Method, tup
 
 
 def _pilot(inputs: dict[str, FloatArray], pilot: int | None) -> tuple[FloatArray | None, tuple[str, ...]]:
-    """Return the principal directions to compare models on, if not all features can be, and what that costs."""
+    """Return the principal directions to compare models on, or None for all features, and the resulting caveats."""
     if not inputs:
         return None, ()
     width = next(iter(inputs.values())).shape[1]
@@ -533,7 +533,7 @@ def _distances(
     rng: np.random.Generator,
     progress: Progress | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return unbiased Δ, its bounds, unbiased Δ_i0, its bounds."""
+    """Return the unbiased Δ and its bounds, and the unbiased Δ_i0 and its bounds."""
     size, width = len(fits), len(initial_model)
     if size * draws * width > MOST_NUMBERS:
         raise InputError(
@@ -566,7 +566,7 @@ def _model(entries: ArrayLike, width: int) -> FloatArray:
 
 
 def _scale_caveat(taken: Intake, fits: dict[str, Fit], intercept: bool) -> tuple[str, ...]:
-    """Say so where features are far from what makes a squared distance between models an error of prediction."""
+    """Warn if the features are so far from white that squared distances of models are not prediction errors."""
     pooled = np.concatenate([taken.transform(taken.samples[name][0][taken.rows[name].estimate]) for name in fits])
     uneven = uneven_moments(pooled[:, :-1] if intercept else pooled)
     if uneven is None:

@@ -13,7 +13,7 @@ from learnroute.learning.data import RegionData
 from learnroute.model.table import Column, Table
 from learnroute.model.validation import FloatArray
 
-ALARM = 0.0027  # chance of a false alarm: that of three standard errors of a normal law
+ALARM = 0.0027  # probability of a false alarm, as for three standard errors of a normal distribution
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,16 @@ class FinalError:
     Attributes
     ----------
     measured, standard_error
-        Mean over the repeats, and its standard error; None where it is not known. Repeats deal the same samples anew,
-        so they are not independent: their variance counts 1/N + (test samples / training samples) times (Nadeau and
-        Bengio, 2003). Of one repeat, it is the standard error of the mean over the test samples, which says nothing
-        about the chance in training.
+        Mean over the repeats, and its standard error; None if unknown. Repeats divide the same samples anew, so they
+        are not independent: their variance is multiplied by 1/N + (test samples / training samples) (Nadeau and Bengio,
+        2003). With one repeat, it is the standard error of the mean over the test samples, which does not include the
+        randomness of training.
     predicted, label_noise
-        What the plan expects without label noise, and the variance of that noise; None without a prediction.
+        The error that the plan expects without label noise, and the variance of that noise; None without a prediction.
     agrees
-        Whether measured and expected differ by no more than chance: the chance of a false alarm is that of three
-        standard errors (for all regions together, where each is judged). None where that cannot be told, as of single
-        regions after one repeat: there the chance in training is most of it.
+        Whether measured and expected error differ by no more than chance. The probability of a false alarm is that of
+        three standard errors (for all regions together, if each is tested). None if this cannot be decided, as for
+        single regions after one repeat, where most of the randomness comes from training.
     """
 
     measured: float
@@ -43,12 +43,12 @@ class FinalError:
 
     @property
     def expected(self) -> float | None:
-        """What measuring should give: the prediction and the label noise."""
+        """The expected measurement: prediction plus label noise."""
         return None if self.predicted is None or self.label_noise is None else self.predicted + self.label_noise
 
     @property
     def deviation(self) -> float | None:
-        """How many standard errors the measured error is above the expected one."""
+        """The measured minus the expected error, in standard errors."""
         if self.expected is None or not self.standard_error:
             return None
         return (self.measured - self.expected) / self.standard_error
@@ -62,7 +62,7 @@ class FinalError:
         return f"predicted {self.predicted:.4g}{noise}; {measured}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values; what is not known is null."""
+        """Return plain JSON values; unknown values are null."""
         return {
             "predicted": self.predicted,
             "label_noise": self.label_noise,
@@ -78,10 +78,10 @@ def final_errors_of(
     runs: FloatArray, own: Sequence[float | None], regions: Sequence[RegionData], predicted: FloatArray | None,
     label_noise: float | None, weights: FloatArray,
 ) -> tuple[FinalError, tuple[FinalError, ...]]:  # fmt: skip
-    """Compare the final errors of repeats (rows) in regions (columns) with the predicted ones: on average, and each.
+    """Compare the final errors of repeats (rows) in regions (columns) with the predicted ones, on average and singly.
 
-    `own` are the standard errors of the mean over the test samples of each region, in the first repeat. In the average,
-    regions count by weights of mean 1.
+    `own` are the standard errors of the mean over the test samples of each region, in the first repeat. The average
+    uses region weights with mean 1.
     """
     count, size = runs.shape
     ratios = np.array([len(region.test[1]) / len(region.train[1]) for region in regions])
@@ -108,24 +108,24 @@ def final_errors_of(
 
 
 def chance_of(deviation: float, degrees: int | None) -> float:
-    """Return how likely a deviation this large or larger is: Student's law, or the normal one without degrees.
+    """Return the probability of a deviation this large or larger, by Student's t or, without degrees, the normal law.
 
-    With t = √ν·tan θ, Student's integral is that of a power of a cosine, which Gauss and Legendre's nodes get right.
+    With t = √ν·tan θ, Student's integral becomes that of a power of a cosine, computed by Gauss–Legendre quadrature.
     """
     if degrees is None:
         return math.erfc(abs(deviation) / math.sqrt(2))
     end = math.atan(abs(deviation) / math.sqrt(degrees))
     nodes, weights = np.polynomial.legendre.leggauss(64)
-    angles = (math.pi / 2 - end) / 2 * (nodes + 1) + end  # from there to the right angle: the tail itself
+    angles = (math.pi / 2 - end) / 2 * (nodes + 1) + end  # from `end` to the right angle: the tail
     tail = float(weights @ np.cos(angles) ** (degrees - 1)) * (math.pi / 2 - end) / 2
     scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(math.pi)
     return min(1.0, 2 * scale * tail)
 
 
 def final_errors_table(names: Sequence[str], found: Sequence[FinalError], served: Sequence[str] | None = None) -> Table:
-    """Return the predicted and the measured error after the last stop in each region, to be printed.
+    """Return the printed table of predicted and measured errors after the last stop, one row per region.
 
-    `served` says which model serves each region, where there are several.
+    `served` names the model that serves each region, if there are several models.
     """
     columns = (
         Column(None, "region", left=True),

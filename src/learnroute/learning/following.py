@@ -1,4 +1,4 @@
-"""Train along a route, test everywhere after every stop, and set what a plan expects beside it."""
+"""Train along a route, test in all regions after each stop, and compare with the errors that a plan predicts."""
 
 from __future__ import annotations
 
@@ -37,44 +37,44 @@ from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import FloatArray, as_count, freeze
 from learnroute.solvers.contract import Progress
 
-MOST_CLASSES = 1000  # more different targets are numbers, not classes
+MOST_CLASSES = 1000  # with more distinct targets, they are treated as numbers, not classes
 
 
 @dataclass(frozen=True, eq=False)
 class Following(PictureMixin):
-    """What came of following a route.
+    """The errors measured while following a route.
 
     Attributes
     ----------
     route
-        The regions in the order of their visits: the rows of `errors`. Of several vehicles, one vehicle after another.
+        The regions in order of visit, one per row of `errors`. With several vehicles, one vehicle after another.
     tested
-        The regions in the order of their first visits, then those that a plan skips: the columns of `errors`.
+        The regions in order of first visit, then those that a plan skips, one per column of `errors`.
     errors
-        errors[i, j] after the i-th visit, tested on the j-th region; the mean over the repeats. Of several models, that
-        of the model which the visit trained.
+        errors[i, j] is the error in the j-th region after the i-th visit, averaged over the repeats. With several
+        models, it is the error of the model that the visit trained.
     before
-        The error in each region before any training, where the learner could tell; else None.
+        The error in each region before any training, for a linear learner; else None.
     model
-        The learner as the last region left it, in the first repeat. Of several models, their average if that serves all
-        regions, and a tuple of them (None: never trained) if they serve their own regions.
+        The learner after the last region, in the first repeat. With several models, their average if it serves all
+        regions, or a tuple of models (None: never trained) if each serves its own regions.
     metrics
-        What the errors say; `learnroute.learning.MEANING` explains each. Means over the repeats.
+        Metrics of the errors, averaged over the repeats; `learnroute.learning.MEANING` explains each.
     final, final_by_region
-        The error after the last stop, on average and in each tested region: measured, and predicted by the plan.
+        The measured and the predicted error after the last stop, on average and in each tested region.
     repeats
-        How many times the route was followed.
+        Number of times the route was followed.
     notes
-        Where samples and learner are not those that the plan assumes, one sentence each.
+        Differences between samples and learner and those that the plan assumes, one sentence each.
     learner
-        The class and the parameters of the learner, seeds left out; `calibrate` compares them with the transfer
-        matrix's. None where they are unknown.
+        The class and the parameters of the learner, without seeds; `calibrate` compares them with those of the transfer
+        matrix. None if they are unknown.
     importance
-        How much each region counts in the mean errors of `final` and of the table that is printed; None where all count
-        alike, as they do in `metrics`.
+        How much each region counts in the mean errors of `final` and of the printed table. None if all regions count
+        equally, as they do in `metrics`.
     fleet
-        Of several models: which of them each visit trained, and how they serve. `final` and `final_by_region` are of
-        the models that serve; None where there is one model.
+        With several models, the model that each visit trained, and how the models serve. `final` and `final_by_region`
+        are errors of the serving models. None if there is one model.
     """
 
     picture = "draw_following"
@@ -138,7 +138,7 @@ class Following(PictureMixin):
         return Table((Column(self.fleet.kind), *found.columns), numbered, read_back=True)
 
     def sheet(self) -> Sheet:
-        """Return the errors after each stop, the metrics, and the final errors beside the predicted ones."""
+        """Return the errors after each stop, the metrics, and the final errors with the predicted ones."""
         heads = (("after", ""), ("error there", ".4g"), ("mean error", ".4g"))
         columns = tuple(Column(None, head, style, left=not style) for head, style in heads)
         own = [self.errors[i, self.tested.index(name)] for i, name in enumerate(self.route)]
@@ -171,52 +171,52 @@ def follow(
     repeats: int = 1,
     seed: int = 0,
 ) -> Following:
-    """Train a copy of the learner through the regions in order, testing on all of them after each.
+    """Train a copy of the learner in the regions in order, testing in all of them after each visit.
 
-    Each visit has fresh samples: the training samples of a region that is visited several times are dealt to its visits
-    in equal parts, in their order.
+    Each visit has fresh samples: if a region is visited several times, its training samples are divided among the
+    visits in equal parts, in their order.
 
     Parameters
     ----------
     route
-        A plan (or its JSON object, as `read_plan` returns it), or names of regions. Of several vehicles or models, each
-        model starts from the learner as given and is trained along its visits. Then regions are served as planned: by
-        the average of the models, which must be linear, or by models of their own. Regions that a plan skips are
-        tested where `data` has them; those of `data` that a list of names leaves out are not. Whole numbers are places
-        in `data`, from 0 on.
+        A plan (or its JSON object, as returned by `read_plan`), or names of regions. With several vehicles or models,
+        each model starts from the given learner and is trained along its visits. Regions are then served as planned:
+        by the average of the models, which must be linear, or each region by its own model. Regions that a plan skips
+        are tested if `data` contains them; regions of `data` that are missing from a list of names are not tested.
+        Integers are positions in `data`, counted from 0.
     data
         Each region's samples: a `RegionData`, or (features, targets, test features, test targets).
     learner
-        If omitted, that of the plan: its rule, λ (by position), steps and rate. A plan for a calibrated learner cannot
-        rebuild it. Where another one is given, the plan predicts nothing, and a note says so. It is
-        Anything with `partial_fit` and `predict`, a scikit-learn pipeline whose last step has them, a river model with
-        `learn_many`, or a `TorchLearner`. It goes on from the model it has; it is not changed. A classifier is told
-        all labels that the regions have.
+        Any object with `partial_fit` and `predict`, a scikit-learn pipeline whose last step has them, a river model
+        with `learn_many`, or a `TorchLearner`. Training continues from its current model; the object itself is not
+        changed. A classifier receives all labels that occur in the regions. If omitted, the learner of the plan is
+        used: its rule, λ (by position), steps and rate; a calibrated learner cannot be rebuilt from a plan. If another
+        learner is given, the plan predicts nothing, and a note says so.
     error
-        How a model is judged in a region, on its test samples: `squared` (the default), `zero-one`, `cross-entropy`, or
-        a function of the model and the region.
+        Error measure on the test samples of a region: `squared` (the default), `zero-one`, `cross-entropy`, or a
+        function of the model and the region.
     features
-        A map in front of the learner: a callable or a transformer. One that is not fitted yet is fitted on the
-        first region's training samples, the only ones known when the route begins. If omitted, it is the plan's
-        `features_scaling`, where there is one. Samples are raw unless they say otherwise (`RegionData.scaling`, as
-        those of `Estimate.held_out` do), and what the same scaling made is not scaled again.
+        A feature map applied before the learner: a callable or a transformer. A transformer that is not fitted yet is
+        fitted on the first region's training samples, the only ones known when the route begins. Default: the plan's
+        `features_scaling`, if it has one. Samples are assumed to be raw unless `RegionData.scaling` says otherwise (as
+        in those of `Estimate.held_out`); samples made by the same scaling are not scaled again.
     progress
         Called after every stop.
     repeats
-        How many times to follow the route. The first time with the samples as given; each other time each region's
-        samples are dealt anew, as many to training and to test as were given, and the learner has another random state.
+        Number of times to follow the route. The first repeat uses the samples as given. Each other repeat divides each
+        region's samples anew into training and test samples of the same sizes, and changes the learner's random state.
     seed
-        Of the repeats; the same for all routes through the same data.
+        Seed of the repeats. With the same seed, all routes through the same data get the same samples.
 
     Returns
     -------
     Following
-        The errors after each stop, the metrics, and the model as the last region left it.
+        The errors after each stop, the metrics, and the model after the last region.
 
     Raises
     ------
     InputError
-        Where a region has no data, or cannot be learnt; says which.
+        If a region has no data or cannot be learnt; the message names the region.
     """
     measure = measure_of(error)
     check_callable("progress", progress)
@@ -293,7 +293,7 @@ def _train_along(
     models: Sequence[Any], fleet: PlannedFleet | None, visits: Sequence[int], names: Sequence[str],
     regions: Sequence[RegionData], measure: Error, run: tuple[int, int], progress: Progress | None,
 ) -> FloatArray:  # fmt: skip
-    """Train models in one region after the other, and return the errors in all of them of each that was trained."""
+    """Train models in one region after another; return the errors of the trained model in all regions, per visit."""
     errors = np.empty((len(visits), len(regions)))
     for i, batch in enumerate(_batches(visits, names, regions)):
         model = models[0 if fleet is None else fleet.models[i]]
@@ -310,12 +310,12 @@ def _train_along(
 
 
 def _first_learner(model: Any, region: RegionData) -> Any:
-    """Return a learner that predicts before any training, or refuse one that cannot."""
+    """Return a learner that predicts before any training; reject learners that cannot."""
     if hasattr(model, "untrained") and not hasattr(model, "coef_"):
         return model.without_training(region.test[0].shape[1])
     try:
         model.predict(region.test[0][:1])
-    except Exception as error:  # of any library
+    except Exception as error:  # learners of any library may raise anything
         reason = "the plan uses an untrained model, but this learner cannot predict before its first training"
         raise InputError(f"{reason}; give a learner that was trained", field="learner", value=model) from error
     return model
@@ -327,7 +327,7 @@ def _served_errors(serving: Sequence[Any], regions: Sequence[RegionData], measur
 
 
 def _batches(visits: Sequence[int], names: Sequence[str], regions: Sequence[RegionData]) -> list[Batch]:
-    """Return the samples of each visit: those of a region in as many equal parts as it has visits."""
+    """Return the samples of each visit: a region's samples are divided equally among its visits."""
     parts = {}
     for region in set(visits):
         many, (inputs, outputs) = visits.count(region), regions[region].train
@@ -341,7 +341,7 @@ def _batches(visits: Sequence[int], names: Sequence[str], regions: Sequence[Regi
 def _expectations(
     planned: PlannedTraining, tested: Sequence[str], regions: Sequence[RegionData], model: Any, measure: Error
 ) -> tuple[tuple[str, ...], FloatArray | None]:
-    """Return what is to be said about a plan, and the errors that it predicts, where it predicts some."""
+    """Return notes on a plan, and the errors that it predicts; None if it predicts none."""
     batches = _batches([tested.index(name) for name in planned.route], tested, regions)
     notes, errors = planned.remarks(regions, batches, model), planned.errors
     if errors is not None and len(tested) < len(errors):
@@ -358,9 +358,9 @@ def _expectations(
 def regions_of(
     route: Any, data: Any, features: FeatureMap | None = None
 ) -> tuple[tuple[str, ...], list[RegionData], FloatArray | None]:
-    """Return the regions that are named, their checked samples, and all labels there are, where there are few.
+    """Return the named regions, their checked samples, and all labels if there are few.
 
-    The samples go through a feature map, where there is one.
+    The samples are transformed by the feature map, if there is one.
     """
     stops = stops_of(route, data)
     columns = _columns(data[stops[0]])
@@ -375,7 +375,7 @@ def regions_of(
 
 
 def reseed(model: Any, seed: int) -> Any:
-    """Give a learner, or those of its parts that have one, another random state."""
+    """Give another random state to a learner, or to each of its parts that has one."""
     if hasattr(model, "get_params") and hasattr(model, "set_params"):
         states = [name for name in model.get_params() if name.rsplit("__", 1)[-1] == "random_state"]
         model.set_params(**dict.fromkeys(states, seed))
@@ -385,7 +385,7 @@ def reseed(model: Any, seed: int) -> Any:
 
 
 def errors_before(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArray | None:
-    """Return the error in each region of a linear learner's first model; None of any other learner."""
+    """Return the error in each region of a linear learner's first model; None for other learners."""
     if hasattr(model, "untrained") and not hasattr(model, "coef_"):
         model = model.without_training(regions[0].test[0].shape[1])
     return errors_in(model, regions, error) if hasattr(model, "coef_") else None
@@ -401,7 +401,7 @@ def errors_in(model: Any, regions: Sequence[RegionData], error: Error) -> FloatA
 
 
 def stops_of(route: Any, data: Any) -> tuple[str, ...]:
-    """Return the names of the regions of a route, or refuse those without samples."""
+    """Return the names of the regions of a route; reject regions without samples."""
     check_samples("data", data)
     several = isinstance(route, Iterable) and not isinstance(route, str | type)
     stops = tuple(route) if several else ()
@@ -421,7 +421,7 @@ def stops_of(route: Any, data: Any) -> tuple[str, ...]:
 
 
 def _columns(given: Any) -> tuple[str, ...] | None:
-    """Return the names of the features, where the first region has some."""
+    """Return the names of the features; None if the first region has none."""
     if isinstance(given, RegionData):
         given = given.train
     return columns_of(given[0]) if isinstance(given, tuple) and given else None

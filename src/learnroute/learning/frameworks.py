@@ -1,6 +1,6 @@
-"""Hand a planned order over to frameworks of continual learning: Avalanche, Continuum, Mammoth.
+"""Export a planned order to continual-learning frameworks: Avalanche, Continuum, Mammoth.
 
-None of them is imported before it is needed. `order` is a plan, or indices of regions (tasks) from 0 on.
+None of them is imported before it is needed. `order` is a plan, or a list of indices of regions (tasks) from 0.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from learnroute.model.result import Plan
 def avalanche_benchmark(order: Plan | Sequence[int], **streams: Sequence[Any]) -> Any:
     """Return an Avalanche benchmark whose experiences come in the planned order.
 
-    `streams` are lists of AvalancheDatasets by the name of their stream, one a region:
-    `avalanche_benchmark(plan, train=train_sets, test=test_sets)`. It is Avalanche's `benchmark_from_datasets`.
+    `streams` are lists of AvalancheDatasets, one per region, by the name of their stream:
+    `avalanche_benchmark(plan, train=train_sets, test=test_sets)`. This calls Avalanche's `benchmark_from_datasets`.
     """
     from avalanche.benchmarks.scenarios.dataset_scenario import benchmark_from_datasets
 
@@ -28,27 +28,27 @@ def avalanche_benchmark(order: Plan | Sequence[int], **streams: Sequence[Any]) -
 
 
 def avalanche_classes(order: Plan | Sequence[int], classes: Sequence[Sequence[int]]) -> dict[str, list[int]]:
-    """Return what Avalanche's `class_incremental_benchmark` needs where each region is a group of classes.
+    """Return arguments for Avalanche's `class_incremental_benchmark` if each region is a group of classes.
 
-    `class_incremental_benchmark({"train": …, "test": …}, **avalanche_classes(plan, classes))`; `classes[k]` are those
-    of region k.
+    `class_incremental_benchmark({"train": …, "test": …}, **avalanche_classes(plan, classes))`; `classes[k]` are the
+    classes of region k.
     """
     groups = _groups(order, classes)
     return {"class_order": [c for group in groups for c in group], "num_classes_per_exp": [len(g) for g in groups]}
 
 
 def continuum_scenario(order: Plan | Sequence[int], scenario: Any) -> Any:
-    """Return a Continuum scenario with its tasks in the planned order, by its `create_subscenario`."""
+    """Return a Continuum scenario with its tasks in the planned order, using `create_subscenario`."""
     from continuum.scenarios import create_subscenario
 
     return create_subscenario(scenario, _stops(order, len(scenario)))
 
 
 def mammoth_arguments(order: Plan | Sequence[int], classes: Sequence[Sequence[int]]) -> list[str]:
-    """Return arguments for Mammoth's main.py that put groups of classes, the same number each, into the planned order.
+    """Return arguments for Mammoth's main.py that put groups of classes, all of the same size, into the planned order.
 
-    Mammoth relabels class c as the c-th entry of `--custom_class_order` and then takes labels in ascending order. So
-    it wants the inverse of the order of classes, and uses it only with `--permute_classes`.
+    Mammoth relabels class c as the c-th entry of `--custom_class_order` and then visits labels in ascending order. It
+    therefore needs the inverse of the order of classes, and uses it only with `--permute_classes`.
     """
     groups = _groups(order, classes)
     if len({len(group) for group in groups}) > 1:

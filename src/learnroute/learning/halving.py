@@ -17,11 +17,11 @@ from learnroute.learning.measures import Error
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 
-USUAL = 8  # candidates, where nobody says how many trainings there may be
+USUAL = 8  # candidates, if no budget of trainings is given
 
 
 def candidates_for(trainings: int | None, visits: int) -> int:
-    """Return how many candidates a number of trainings is enough for: a power of 2."""
+    """Return the number of candidates, a power of 2, for which a number of trainings is sufficient."""
     if trainings is None:
         return USUAL
     found = 1
@@ -37,26 +37,26 @@ def candidates_for(trainings: int | None, visits: int) -> int:
 
 
 def route_count(candidates: int) -> int:
-    """Return how many routes are trained along: in the rungs, beside random orders, and for the transfer matrix."""
+    """Return the number of routes trained along: in the rungs, for random orders, and for the transfer matrix."""
     return search_count(candidates) + 2 * judging_draws(candidates) + 1
 
 
 def search_count(candidates: int) -> int:
-    """Return how many routes the rungs train along: each candidate once, then half of them in as many more draws."""
+    """Return the number of routes trained along in the rungs, each of which halves candidates and doubles draws."""
     return candidates + candidates // 2 * (candidates.bit_length() - 2)
 
 
 def judging_draws(candidates: int) -> int:
-    """Return in how many draws the winner is set beside random orders."""
+    """Return the number of draws in which the winner is compared with random orders."""
     return max(2, candidates // 2)
 
 
 @dataclass(frozen=True, eq=False)
 class Halved:
-    """The candidate that is left, beside random orders in draws of their own.
+    """The winning candidate, compared with random orders in separate draws.
 
     `errors` (draws x regions) are its final errors, `random` the mean final errors of one random order per draw.
-    `ties` are the candidates of the last rung but the winner, with their mean errors in the draws of that rung.
+    `ties` are the other candidates of the last rung, with their mean errors in the draws of that rung.
     """
 
     order: IntArray
@@ -91,10 +91,10 @@ def halve(
     trainer: Trainer, candidates: Sequence[IntArray], travel: FloatArray, weights: FloatArray,
     shuffle: Callable[[], IntArray], budget: Budget,
 ) -> Halved:  # fmt: skip
-    """Halve the candidates until one is left, by error plus travel, then set it beside random orders.
+    """Halve the candidates by error plus travel until one remains, then compare it with random orders.
 
-    All candidates are trained in the same draws, twice as many in each rung. `travel` is what each costs, and
-    `shuffle()` returns a random order of the same visits.
+    All candidates are trained in the same draws, twice as many in each rung. `travel` is the travel cost of each
+    candidate, and `shuffle()` returns a random order of the same visits.
     """
     left, found = list(range(len(candidates))), {k: np.empty(0) for k in range(len(candidates))}
     whole = search_count(len(candidates)) + 2 * judging_draws(len(candidates))
@@ -119,7 +119,7 @@ def halve(
     best = min(left, key=value)
     own: list[FloatArray] = []
     random: list[float] = []
-    for draw in range(draws, draws + judging_draws(len(candidates))):  # others than the winner was chosen in
+    for draw in range(draws, draws + judging_draws(len(candidates))):  # not used to choose the winner
         if budget.exhausted and len(own) > 1:
             complete = False
             break

@@ -1,4 +1,4 @@
-"""From whatever samples a caller has to regions that can be fitted, and a reason for each that cannot."""
+"""Convert a caller's samples to regions that can be fitted, with a reason for each region that cannot."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from learnroute.model.validation import FloatArray, IntArray, as_names, freeze
 
 Missing = Literal["refuse", "drop"]
 Scaling = Literal["none", "standardise", "whiten"]
-FLAT = 1e-10  # of the largest variance: directions that vary less are no features
+FLAT = 1e-10  # of the largest variance; directions with less variance are dropped
 MOST_NAMED = 4  # columns named in one message
 
 
 @dataclass(frozen=True, eq=False)
 class Intake:
-    """Usable regions with their rows dealt, and the reasons of the others.
+    """Usable regions with the split of their rows, and the reasons why other regions failed.
 
-    `mapped` puts the feature map in front, `transform` makes the learner's features of that as well: by `scaling`,
-    where features are scaled or get a constant.
+    `mapped` applies the feature map. `transform` also applies `scaling`, if features are scaled or get a constant,
+    and returns the learner's features.
     """
 
     samples: dict[str, Batch]
@@ -49,7 +49,7 @@ def take_in(
     shares: tuple[float, float],
     seeds: Sequence[np.random.SeedSequence],
 ) -> Intake:
-    """Check every region on its own, deal its rows, and set up the features on the rows meant for estimating."""
+    """Check every region separately, split its rows, and fit the feature transformation on the rows for estimation."""
     failures: dict[str, str] = {}
     kept: dict[str, Batch] = {}
     rows: dict[str, Rows] = {}
@@ -85,7 +85,7 @@ def take_in(
 
 
 def constant_columns(features: FloatArray, columns: Sequence[str]) -> str | None:
-    """Say which columns never change, if any."""
+    """Return a message that names the constant columns; None if there are none."""
     still = np.flatnonzero(np.ptp(features, axis=0) == 0)
     if not still.size:
         return None
@@ -94,7 +94,7 @@ def constant_columns(features: FloatArray, columns: Sequence[str]) -> str | None
 
 
 def _table(name: str, given: Any, columns: tuple[str, ...] | None, failures: dict[str, str]) -> RegionTable | None:
-    """Bring a region into one form: (features, targets), or what was read from a file."""
+    """Convert a region, given as (features, targets) or as read from a file, to a table."""
     try:
         if isinstance(given, RegionTable):
             if given.problem is not None:
@@ -116,7 +116,7 @@ def _table(name: str, given: Any, columns: tuple[str, ...] | None, failures: dic
 
 
 def _in_order(table: RegionTable, columns: tuple[str, ...]) -> RegionTable:
-    """Bring columns that are there in another order into the common one."""
+    """Reorder columns into the common order."""
     if table.columns == columns or sorted(table.columns) != sorted(columns) or len(set(columns)) < len(columns):
         return table
     place = [table.columns.index(name) for name in columns]
@@ -124,7 +124,7 @@ def _in_order(table: RegionTable, columns: tuple[str, ...]) -> RegionTable:
 
 
 def _complete(table: RegionTable, common: tuple[str, ...], missing: Missing) -> IntArray:
-    """Return the rows without gaps, or refuse what is missing or infinite by column."""
+    """Return the rows without gaps; reject missing or infinite values, listed by column."""
     if table.columns != common:
         raise InputError(_other_columns(table.columns, common))
     everything = np.column_stack([table.features, table.targets])
@@ -155,7 +155,7 @@ def _other_columns(found: tuple[str, ...], common: tuple[str, ...]) -> str:
 def learn_scaling(
     pooled: FloatArray, scaling: Scaling, intercept: bool, columns: Sequence[str]
 ) -> FeaturesScaling | None:
-    """Learn the scaling of features on the rows for estimating; None where they stay as they are."""
+    """Fit the scaling of features on the rows for estimation; None if features stay unchanged."""
     size = pooled.shape[1]
     means, matrix = np.zeros(size), np.eye(size)
     if scaling == "standardise":
@@ -165,7 +165,7 @@ def learn_scaling(
         means = pooled.mean(axis=0)
         _, singular, directions = np.linalg.svd(pooled - means, full_matrices=False)
         kept = singular**2 > FLAT * float(singular[0]) ** 2
-        if kept.any():  # else nothing varies, which is said of each region
+        if kept.any():  # otherwise nothing varies, which is reported for each region
             matrix = directions[kept].T * (len(pooled) ** 0.5 / singular[kept])
     elif not intercept:
         return None

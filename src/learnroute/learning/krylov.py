@@ -1,15 +1,15 @@
-"""One batch of a regularised learner, drawn from its law without a matrix of features.
+"""One batch of a regularised learner, drawn from its distribution without a matrix of features.
 
-Let u lead from the model to the region's true model, and let z be the noise of the n samples. A rule that knows no
-direction (proximal, gradient) moves the model by a vector whose direction across u is any, all equally likely: two
-lengths, along u and across u, are all that there is to draw.
+Let u point from the model to the region's true model, and let z be the noise of the n samples. A rotation-invariant
+rule (proximal, gradient) moves the model by a vector whose direction orthogonal to u is uniformly distributed.
+Therefore only two lengths need to be drawn, along u and orthogonal to u.
 
-They depend on the m x n matrix X of features through few numbers. Turn the rows of X so that u becomes the first axis
-of R^m, and its columns so that z becomes the first axis of R^n; then, by reflections that leave those two alone, bring
-X to tridiagonal form (the random-matrix models of Trotter, and of Dumitriu and Edelman). Gaussian features do not
-change their law by that: the diagonal is normal, the entries below it are chi variables of m - 1, m - 2, … degrees of
-freedom, those above it of n - 1, n - 2, …, all independent. Both rules work in the Krylov space of u and Xz, which the
-leading axes span: as many of them as the rule needs for ten digits are drawn, whatever m and n are.
+They depend on the m x n matrix X of features through few numbers. Rotate the rows of X so that u becomes the first axis
+of R^m, and its columns so that z becomes the first axis of R^n. Then, by reflections that keep these two axes, bring X
+to tridiagonal form (the random-matrix models of Trotter, and of Dumitriu and Edelman). For Gaussian features the
+entries are then independent: the diagonal is normal, the entries below it are chi variables with m - 1, m - 2, …
+degrees of freedom, and those above it with n - 1, n - 2, … degrees of freedom. Both rules work in the Krylov space of u
+and Xz, which the leading axes span. Only as many axes are drawn as the rule needs for ten digits, whatever m and n are.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from learnroute.model.learners import Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.spectrum import largest_rate, smallest_eigenvalue
 from learnroute.model.validation import FloatArray
 
-DIGITS = 10  # to which the Krylov space holds what the rule does
-FEW_RUNS = 8  # up to which plain numbers are faster than arrays
+DIGITS = 10  # accuracy of the rule in the Krylov space
+FEW_RUNS = 8  # up to this number of runs, plain numbers are faster than arrays
 
 
 def trainings_of(learner: Learner, visits: int) -> tuple[Learner, ...]:
-    """Return how a learner trains at each visit: with λ = 0 at some, as least squares there."""
+    """Return the learner of each visit: least squares at visits with λ = 0."""
     return tuple(learner.at(position) for position in range(visits))
 
 
 @dataclass(frozen=True)
 class _Tridiagonal:
-    """The leading part of X, one column a run: entry i of each band stands in row i of X (from 0)."""
+    """The leading part of X, one column per run; entry i of each band is in row i of X (from 0)."""
 
     below: FloatArray  # X[i, i - 1]
     diagonal: FloatArray
@@ -48,7 +48,7 @@ class _Tridiagonal:
         return below**2 + diagonal**2 + above**2, first, above[:-2] * below[2:]
 
     def after(self, first: FloatArray, second: FloatArray) -> FloatArray:
-        """Return X·r for r that has but two entries."""
+        """Return X·r for an r with only two nonzero entries."""
         product = np.zeros_like(self.diagonal)
         product[0] = self.diagonal[0] * first + self.above[0] * second
         product[1:2] = self.below[1:2] * first + self.diagonal[1:2] * second
@@ -59,18 +59,18 @@ class _Tridiagonal:
 def move(
     rule: Learner, gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw how far one batch moves each model along its gap, and across it.
+    """Draw how far one batch moves each model along its gap and orthogonal to it.
 
     Parameters
     ----------
     rule
-        How to train: not by least squares.
+        The learning rule, other than least squares.
     gap
-        Distance between model and true model, one a run.
+        Distance between model and true model, one per run.
     m, n, noise
-        Features, samples, and standard deviation σ of the noise.
+        Number of features, number of samples, and standard deviation σ of the noise.
     rng
-        Where the numbers come from.
+        Random number generator.
     """
     size = dimension(rule, m, n)
     x = _draw(size, m, n, len(gap), rng)
@@ -89,7 +89,7 @@ def move(
 
 
 def dimension(rule: Learner, m: int, n: int) -> int:
-    """Return how many leading axes the rule needs: two for each power of XX', up to all there are."""
+    """Return how many leading axes the rule needs: two for each power of XX', at most all axes."""
     whole = min(m, n + 1)
     tolerance = math.log(2 * 10.0**DIGITS)
     if isinstance(rule, Gradient):
@@ -104,7 +104,7 @@ def dimension(rule: Learner, m: int, n: int) -> int:
 
 
 def numbers_a_run(rule: Learner, m: int, n: int) -> int:
-    """Return about how many numbers are held at once for each run; the paper's learner needs no axes."""
+    """Return approximately how many numbers are kept in memory per run; the paper's learner needs no axes."""
     if isinstance(rule, LeastSquares):
         return 0
     size = dimension(rule, m, n)
@@ -113,7 +113,7 @@ def numbers_a_run(rule: Learner, m: int, n: int) -> int:
 
 
 def _many(rule: Gradient, size: int) -> bool:
-    """Return whether eigenvalues cost less than following the steps."""
+    """Return whether computing eigenvalues is cheaper than iterating the steps."""
     return rule.steps > size**2 / 20 + 10 * size
 
 
@@ -128,7 +128,7 @@ def _draw(size: int, m: int, n: int, runs: int, rng: np.random.Generator) -> _Tr
 
 
 def _solve(diagonal: FloatArray, first: FloatArray, second: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve a positive definite system of five diagonals for each run."""
+    """Solve a positive definite pentadiagonal system for each run."""
     size, runs = right.shape
     bands = [
         diagonal,
@@ -143,7 +143,7 @@ def _solve(diagonal: FloatArray, first: FloatArray, second: FloatArray, right: F
 
 
 def _eliminate(diagonal: list[Any], first: list[Any], second: list[Any], right: list[Any]) -> list[Any]:
-    """LDL', row by row; entries are numbers, or arrays of them, one for each run."""
+    """Solve by LDL' factorisation, row by row; entries are numbers, or arrays with one number per run."""
     pivots: list[Any] = []
     near: list[Any] = []
     far: list[Any] = []
@@ -170,7 +170,7 @@ def _eliminate(diagonal: list[Any], first: list[Any], second: list[Any], right: 
 
 
 def _by_steps(bands: list[FloatArray], missing: FloatArray, rule: Gradient) -> FloatArray:
-    """Follow the iteration itself."""
+    """Apply the gradient steps one by one."""
     diagonal, first, second = bands
     moved = np.zeros_like(missing)
     for _ in range(rule.steps):
@@ -184,7 +184,7 @@ def _by_steps(bands: list[FloatArray], missing: FloatArray, rule: Gradient) -> F
 
 
 def _by_eigenvalues(bands: list[FloatArray], missing: FloatArray, rule: Learner) -> FloatArray:
-    """Apply the rule to each eigenvalue x: what it learns there, (1 - P)/x."""
+    """Apply the rule to each eigenvalue x, as the factor (1 - P)/x."""
     size, runs = missing.shape
     matrix = np.zeros((runs, size, size))
     for offset, band in enumerate(bands):

@@ -1,4 +1,4 @@
-"""Does the order matter, by the law? A quick plan by error alone, beside random orders."""
+"""Test by the law whether the order matters: compare a quick plan by error alone with random orders."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from learnroute.model.problem import Problem
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.registry import METHODS
 
-SECONDS = 1.0  # for the plan, at most
+SECONDS = 1.0  # time limit of the plan
 
 
 def law_effect(problem: Problem) -> OrderEffect | None:
-    """Return the error of a planned order of all regions beside random ones, travel aside; None for many regions."""
+    """Compare a planned order of all regions with random orders, ignoring travel; None if there are many regions."""
     if problem.size > MOST_REGIONS or problem.learner.undecided:
         return None
     free = problem.replace(travel_rate=0.0, visits=None, fleet=None)

@@ -1,22 +1,23 @@
-"""Forms that the law of a learner may have, each as a least-squares problem over visits.
+"""Forms of the law of a learner, each as a least-squares problem over visits.
 
-All say how training in region k turns the error e_j in each region j into another one. `linear` is the law of linear
-learners, with measured errors D in the place of dissimilarities:
+All describe how training in region k changes the error e_j in each region j. `linear` is the law of linear learners,
+with measured errors D instead of dissimilarities:
 
     e_j ← p₁·e_j - q·e_k + (1 - p₁)·D[k, j] + ν
 
-`held` allows for a D that was measured from a first model with errors e⁰, which the learner was held back to. Then D is
-what the same law makes of e⁰, and what is left of it is
+`held` allows for a D that was measured from a first model with errors e⁰, towards which the learner was regularised.
+Then D is the result of applying the same law to e⁰, and the law becomes
 
     e_j ← D[k, j] + p₁·(e_j - e⁰_j) - q·(e_k - e⁰_k) + ν
 
-`common` tells apart what a visit does to one region and what it does to all of them, e_j = a_j - b:
+`common` separates the effect of a visit on one region from its effect on all regions, e_j = a_j - b:
 
     a_j ← p₁·a_j + (1 - p₁)·D[k, j],    b ← ρ·b + q·a_k - ν
 
-With ρ = p₁ - q it is `linear`. Networks keep what all regions have in common, such as their first layers, longer than
-what is one region's own. Here a and b are followed from the route and D alone, so that q and ρ do not suffer from
-errors in variables: noise in measured regressors biases least squares towards 0. It is fitted by Gauss–Newton.
+With ρ = p₁ - q this is `linear`. Networks retain what all regions have in common, such as their first layers, longer
+than what is specific to one region. Here a and b are computed from the route and D alone, so that q and ρ do not suffer
+from errors in variables (noise in measured regressors biases least squares towards 0). The form is fitted by
+Gauss–Newton.
 """
 
 from __future__ import annotations
@@ -34,22 +35,22 @@ from learnroute.model.validation import FloatArray, IntArray
 
 FORMS = LINEAR, HELD, COMMON = "linear", "held", "common"  # of the law, the simplest first
 MOST_STEPS = 50  # of Gauss–Newton
-SMALL = 1e-9  # a step that changes no more ends the fit
-DIFFERENCE = 1e-6  # of a coefficient, for slopes
-MOST_COMMON = 0.99  # of ρ: at 1, gains would add up for ever
-EDGES = (  # of the triangle 0 <= q <= p₁ <= 1 in (p₁, q, ν): a direction, and where it starts
+SMALL = 1e-9  # a step that changes no more than this ends the fit
+DIFFERENCE = 1e-6  # of a coefficient, for numerical derivatives
+MOST_COMMON = 0.99  # upper bound of ρ; at 1, gains would accumulate forever
+EDGES = (  # of the triangle 0 <= q <= p₁ <= 1 in (p₁, q, ν): direction and starting point
     (np.array([1.0, 0.0, 0.0]), np.zeros(3)),
     (np.array([1.0, 1.0, 0.0]), np.zeros(3)),
     (np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0])),
 )
 
-System = tuple[FloatArray, FloatArray]  # a table, and the values that it times the coefficients should give
+System = tuple[FloatArray, FloatArray]  # a table A and values b, to be fitted by A @ coefficients ≈ b
 Bound = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]  # of coefficients, by the normal equations
 Predictor = Callable[[FloatArray], FloatArray]  # from sets of coefficients to predictions, one row per set
 
 
 class Visits(NamedTuple):
-    """All errors after visits, with what they are explained by; one entry per visit and region.
+    """All errors after visits, with their explanatory variables; one entry per visit and region.
 
     `before`, `here` and `moved` are e_j, e_k and D[k, j]; `region` is j, `place` is k, and `visit` counts the visits.
     """
@@ -64,9 +65,9 @@ class Visits(NamedTuple):
 
 
 class Route(NamedTuple):
-    """One followed route: the places of its stops, errors (a row a stop, columns in the order of the stops).
+    """One followed route: the indices of its stops, and errors (one row per stop, columns in the order of the stops).
 
-    `first` are the errors before it, where they are known.
+    `first` are the errors before the route, if known.
     """
 
     places: list[int]
@@ -75,7 +76,7 @@ class Route(NamedTuple):
 
     @property
     def skipped(self) -> int:
-        """The number of visits at the start that do not count, as the errors before them are unknown."""
+        """Number of visits at the start that do not count because the errors before them are unknown."""
         return int(self.first is None)
 
     @property
@@ -98,7 +99,7 @@ class Coefficient(NamedTuple):
     high: float
 
     def holds(self, number: float) -> bool:
-        """Whether a number is within the interval."""
+        """Return whether a number is within the interval."""
         return self.low <= number <= self.high
 
     def __str__(self) -> str:
@@ -108,8 +109,8 @@ class Coefficient(NamedTuple):
 class Fit(NamedTuple):
     """Least-squares coefficients, their covariance, and the table they belong to: wanted ≈ table @ values.
 
-    `bounded` are the coefficients that are planned with: the best ones within the bounds of the law. `left_out` is, for
-    each entry, the error of predicting it with such coefficients fitted to all other visits.
+    `bounded` are the coefficients to plan with: the best ones within the bounds of the law. `left_out` is, for each
+    entry, the error of predicting it with bounded coefficients fitted to all other visits.
     """
 
     values: FloatArray
@@ -126,7 +127,7 @@ class Fit(NamedTuple):
 
 
 def visits_of(routes: Sequence[Route], moved: FloatArray) -> Visits:
-    """Bring the errors along routes into one table."""
+    """Collect the errors along routes in one table."""
     columns: list[list[Any]] = [[] for _ in Visits._fields]
     visits = 0
     for route in routes:
@@ -148,13 +149,13 @@ def linear_system(found: Visits) -> System:
 
 
 def held_system(found: Visits, first: FloatArray) -> System:
-    """Return the least-squares problem of the form `held`, of a first model with these errors."""
+    """Return the least-squares problem of the form `held`, for a first model with errors `first`."""
     table = [found.before - first[found.region], first[found.place] - found.here, np.ones(len(found.after))]
     return np.column_stack(table), found.after - found.moved
 
 
 def free(found: Visits, first: FloatArray | None = None) -> Fit:
-    """Fit the coefficients of e_j, -e_k, D[k, j] and 1, all free, and of e⁰_j and -e⁰_k if they count."""
+    """Fit free coefficients of e_j, -e_k, D[k, j] and 1, and of e⁰_j and -e⁰_k if `first` is given."""
     columns = [found.before, -found.here, found.moved, np.ones(len(found.after))]
     if first is not None:
         columns += [first[found.region], -first[found.place]]
@@ -162,7 +163,7 @@ def free(found: Visits, first: FloatArray | None = None) -> Fit:
 
 
 def fit_forms(routes: Sequence[Route], found: Visits, moved: FloatArray, first: FloatArray | None) -> dict[str, Fit]:
-    """Fit every form of the law that these errors can tell, from the simplest on."""
+    """Fit every form of the law that these errors identify, the simplest first."""
     fits = {LINEAR: fit(*linear_system(found), found.visit, in_triangle)}
     if first is not None:
         with suppress(RefusedError):
@@ -173,7 +174,7 @@ def fit_forms(routes: Sequence[Route], found: Visits, moved: FloatArray, first: 
 
 
 def common(routes: Sequence[Route], moved: FloatArray, starts: Sequence[FloatArray], clusters: IntArray) -> Fit:
-    """Fit p₁, q, ν and ρ by Gauss–Newton, from the best of several starts; the fit is linear about its end."""
+    """Fit p₁, q, ν and ρ by Gauss–Newton from several starts; the returned fit is linearised at the best solution."""
     predict, measured = _one_step(routes, moved), _measured_errors(routes)
     values = _descent(measured, predict, starts)
     table = _slopes(predict, values)
@@ -182,7 +183,7 @@ def common(routes: Sequence[Route], moved: FloatArray, starts: Sequence[FloatArr
 
 
 def common_values(routes: Sequence[Route], moved: FloatArray, start: FloatArray) -> FloatArray:
-    """Return p₁, q, ν and ρ alone, without their covariance, from coefficients that are nearly right."""
+    """Return p₁, q, ν and ρ without their covariance, starting from coefficients close to the solution."""
     return _descent(_measured_errors(routes), _one_step(routes, moved), [start])
 
 
@@ -197,7 +198,7 @@ def _measured_errors(routes: Sequence[Route]) -> FloatArray:
 
 
 def _descent(measured: FloatArray, predict: Predictor, starts: Sequence[FloatArray]) -> FloatArray:
-    """Return the best coefficients that Gauss–Newton steps, halved until they help, lead to."""
+    """Return the best coefficients found by Gauss–Newton steps, each halved until it improves the fit."""
     found = (_descent_from(measured, predict, in_box(start)) for start in starts)
     return min(found, key=lambda one: one[1])[0]
 
@@ -222,17 +223,17 @@ def _descent_from(measured: FloatArray, predict: Predictor, values: FloatArray) 
 
 
 def _slopes(predict: Predictor, values: FloatArray) -> FloatArray:
-    """Return how predictions change with each coefficient, by central differences."""
+    """Return the derivatives of the predictions by each coefficient, from central differences."""
     steps = DIFFERENCE * np.eye(len(values))
     found = predict(np.vstack([values + steps, values - steps]))
     return np.asarray((found[: len(values)] - found[len(values) :]).T / (2 * DIFFERENCE))
 
 
 def _one_step(routes: Sequence[Route], moved: FloatArray) -> Predictor:
-    """Return the function that predicts errors after each visit, from those before it that were measured.
+    """Return the function that predicts the errors after each visit from the measured errors before it.
 
-    a and b follow from the route alone; p₁ of what was measured beside them before a visit is left after it. It takes
-    several sets of coefficients at once, one per row.
+    a and b are computed from the route alone; a share p₁ of their difference to the measured errors before a visit
+    remains after it. The function accepts several sets of coefficients at once, one per row.
     """
     alike: dict[tuple[int, bool], list[int]] = {}
     for number, route in enumerate(routes):
@@ -266,9 +267,9 @@ def _one_step(routes: Sequence[Route], moved: FloatArray) -> Predictor:
 
 
 def roll(route: Route, table: FloatArray, values: FloatArray) -> FloatArray:
-    """Predict all errors along a route from those before its first visit, by p₁, q, ν and perhaps ρ.
+    """Predict all errors along a route from those before its first visit, with p₁, q, ν and optionally ρ.
 
-    `table` has what the learner is drawn to (`target_errors`) where `Route` has visits: T x T over all regions.
+    `table` contains the errors towards which the learner moves (`target_errors`), T x T over all regions.
     """
     kept, coupled, noise = (float(value) for value in values[:3])
     rho = float(values[3]) if len(values) > 3 else kept - coupled
@@ -278,9 +279,9 @@ def roll(route: Route, table: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def target_errors(moved: FloatArray, first: FloatArray, values: FloatArray) -> FloatArray:
-    """Return D without the part that a learner retained of a first model with these errors; noise below 0 counts as 0.
+    """Return D without the part retained from a first model with errors `first`; negative values, due to noise, are 0.
 
-    A learner that retains everything tells nothing of it.
+    For a learner that retains everything, this part cannot be determined, and D is returned unchanged.
     """
     kept, coupled = float(values[0]), float(values[1])
     if kept >= 1:
@@ -294,7 +295,7 @@ def fit(table: FloatArray, wanted: FloatArray, clusters: IntArray, bound: Bound 
     values = np.asarray(solution, dtype=np.float64)
     if rank < table.shape[1]:
         raise RefusedError("the errors along these routes do not tell retention from coupling; follow other routes")
-    # leaving a cluster out changes the normal equations by its own; visits are few, so each is solved anew
+    # leaving out a cluster subtracts its part of the normal equations; visits are few, so each system is solved anew
     count, width = int(clusters.max()) + 1, table.shape[1]
     squares, products = np.zeros((count, width, width)), np.zeros((count, width))
     np.add.at(squares, clusters, table[:, :, None] * table[:, None, :])
@@ -312,17 +313,17 @@ def fit(table: FloatArray, wanted: FloatArray, clusters: IntArray, bound: Bound 
 
 
 def bounded_values(table: FloatArray, wanted: FloatArray, bound: Bound) -> FloatArray:
-    """Return the coefficients within bounds alone, without their covariance."""
+    """Return the coefficients within bounds, without their covariance."""
     return bound(least_squares(table, wanted), table.T @ table, table.T @ wanted)
 
 
 def least_squares(table: FloatArray, wanted: FloatArray) -> FloatArray:
-    """Return the coefficients that bring the table nearest to what is wanted; of several, the shortest."""
+    """Return the least-squares coefficients; if there are several solutions, the one with the smallest norm."""
     return np.asarray(np.linalg.lstsq(table, wanted, rcond=None)[0], dtype=np.float64)
 
 
 def in_triangle(values: FloatArray, squares: FloatArray, products: FloatArray) -> FloatArray:
-    """Return the least-squares coefficients p₁, q, ν with 0 <= q <= p₁ <= 1, from those without bounds."""
+    """Return the least-squares coefficients p₁, q, ν with 0 <= q <= p₁ <= 1, given the unbounded ones."""
     if 0 <= values[1] <= values[0] <= 1:
         return values
     candidates = []

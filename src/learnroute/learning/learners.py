@@ -1,6 +1,6 @@
-"""Learners that go through the regions one batch at a time, by scikit-learn's conventions.
+"""Learners that train on one batch per region, following scikit-learn's conventions.
 
-No sample outlives the call that brought it. All but `RecursiveRegressor` keep the model and nothing else.
+No learner stores samples between calls. All but `RecursiveRegressor` keep only the model.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_
 
 
 class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """What all learners share: `fit` starts anew from w_0, `partial_fit` goes on from the model at hand."""
+    """Base class of all learners: `fit` restarts from w_0, `partial_fit` continues from the current model."""
 
     initial_model: ArrayLike | None
     fit_intercept: bool
@@ -29,11 +29,11 @@ class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
-        """Forget everything, and train on one batch from the initial model."""
+        """Reset to the initial model and train on one batch."""
         return self._learn(X, y, first=True)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
-        """Train on one region's batch from the model at hand (the initial model if there is none yet)."""
+        """Train on one region's batch from the current model (initially w_0)."""
         return self._learn(X, y, first=not hasattr(self, "coef_"))
 
     def predict(self, X: ArrayLike) -> FloatArray:  # noqa: N803
@@ -70,35 +70,35 @@ class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.append(model, 0.0)
 
     def _step(self, features: FloatArray, targets: FloatArray, previous: FloatArray, learnt: int) -> FloatArray:
-        """Return the model after a batch that so many others came before."""
+        """Return the model after a batch, given the number of batches `learnt` before it."""
         raise NotImplementedError
 
 
 class RouteRegressor(_RegionByRegion):
-    """The paper's learner. The shape of each batch picks the update.
+    """The paper's learner, whose update depends on the shape of each batch.
 
-    With at least two samples more than features, least squares (e5): the region replaces the model. With at
-    least two features more than samples, the exact fit nearest to the previous model (e11). In between no
-    expected error exists, and a rank-deficient batch has no such model: both are refused.
+    With at least two more samples than features, the update is least squares (e5), which replaces the model. With
+    at least two more features than samples, it is the exact fit nearest to the previous model (e11). In between, the
+    expected error does not exist, and for a rank-deficient batch the update is not defined. Both are rejected.
 
     Parameters
     ----------
     initial_model
         The initial model w_0; zeros if omitted.
     fit_intercept
-        Whether a constant goes along. It is one more feature, starts at 0 and counts in the batch's shape.
+        Whether to add a constant feature. It counts in the batch's shape, and its coefficient starts at 0.
 
     Attributes
     ----------
     coef_, intercept_
         The model.
     batches_
-        How many batches it was trained on.
+        Number of batches that the model was trained on.
 
     Raises
     ------
     InputError
-        From `fit` and `partial_fit`: where a batch cannot be learnt, or a parameter is out of its range.
+        From `fit` and `partial_fit`, if a batch cannot be learnt or a parameter is out of range.
     """
 
     def __init__(self, initial_model: ArrayLike | None = None, fit_intercept: bool = False) -> None:
@@ -110,32 +110,32 @@ class RouteRegressor(_RegionByRegion):
 
 
 class ProximalRegressor(_RegionByRegion):
-    """The regularised alternative: min `|Xw - y|²/n + strength·|w - previous model|²`, for batches of any shape.
+    """A regularised learner for batches of any shape: min `|Xw - y|²/n + strength·|w - previous model|²`.
 
-    On one batch from w_0 = 0 it is ridge regression. A large strength keeps what was learnt before, a small
-    one comes near to what `RouteRegressor` does.
+    On one batch from w_0 = 0 this is ridge regression. A large strength keeps the model close to the previous one; a
+    small strength approaches the update of `RouteRegressor`.
 
     Parameters
     ----------
     strength
-        λ, how dear a change of the model is: a number > 0, or a list with one for each batch in turn. In a list, 0 is
-        `RouteRegressor`'s update. With strengths 0, 1, 2, … and many samples the model is the mean of all fits.
+        The penalty λ for changing the model: a number > 0, or a list with one number per batch. In a list, 0 gives
+        `RouteRegressor`'s update. With strengths 0, 1, 2, … and many samples, the model is the mean of all fits.
     initial_model
         The initial model w_0; zeros if omitted.
     fit_intercept
-        Whether a constant goes along. It is one more feature, starts at 0 and is held back like the others.
+        Whether to add a constant feature. Its coefficient starts at 0 and is regularised like the others.
 
     Attributes
     ----------
     coef_, intercept_
         The model.
     batches_
-        How many batches it was trained on.
+        Number of batches that the model was trained on.
 
     Raises
     ------
     InputError
-        From `fit` and `partial_fit`: where a batch cannot be learnt, or a parameter is out of its range.
+        From `fit` and `partial_fit`, if a batch cannot be learnt or a parameter is out of range.
     """
 
     def __init__(
@@ -175,32 +175,32 @@ class ProximalRegressor(_RegionByRegion):
 class GradientRegressor(_RegionByRegion):
     """Early stopping: a few gradient steps on each batch, from the previous model.
 
-    Each step is w ← w - rate·X'(Xw - y)/n, down half of the mean squared error. Few small steps keep what was learnt
-    before; many come near to what `RouteRegressor` does. Batches of any shape.
+    Each step is w ← w - rate·X'(Xw - y)/n, gradient descent on half the mean squared error. A few small steps keep the
+    model close to the previous one; many steps approach the update of `RouteRegressor`. Batches may have any shape.
 
     Parameters
     ----------
     steps
-        How many on each batch.
+        Number of gradient steps per batch.
     rate
-        Their size. It must be below 2 over the largest eigenvalue of X'X/n, or steps diverge: such a batch is
-        refused. If omitted, it is 1 over that eigenvalue, on each batch.
+        The step size. Steps diverge unless it is below 2 over the largest eigenvalue of X'X/n; other batches are
+        rejected. Default: 1 over that eigenvalue, computed for each batch.
     initial_model
         The initial model w_0; zeros if omitted.
     fit_intercept
-        Whether a constant goes along. It is one more feature, starts at 0 and is trained like the others.
+        Whether to add a constant feature. Its coefficient starts at 0 and is trained like the others.
 
     Attributes
     ----------
     coef_, intercept_
         The model.
     batches_
-        How many batches it was trained on.
+        Number of batches that the model was trained on.
 
     Raises
     ------
     InputError
-        From `fit` and `partial_fit`: where a batch cannot be learnt, or a parameter is out of its range.
+        From `fit` and `partial_fit`, if a batch cannot be learnt or a parameter is out of range.
     """
 
     def __init__(
@@ -226,31 +226,31 @@ class GradientRegressor(_RegionByRegion):
 class RecursiveRegressor(_RegionByRegion):
     """Recursive least squares with a ridge prior: min `Σ |Xw - y|² + prior·|w - w_0|²` over all batches so far.
 
-    It keeps no sample but an m x m triangle, the root of the features' second moments, and so it never forgets: the
-    model does not depend on the order of the batches, and is that of ridge regression on all of them together.
+    It stores no samples, only an m x m triangular matrix, the root of the features' second moments. It never forgets:
+    the model does not depend on the order of the batches and equals ridge regression on all of them together.
 
     Parameters
     ----------
     prior
-        How many samples' worth of trust in w_0; > 0. The `alpha` of scikit-learn's `Ridge`.
+        Weight of w_0 in samples, > 0: the `alpha` of scikit-learn's `Ridge`.
     initial_model
         The initial model w_0; zeros if omitted.
     fit_intercept
-        Whether a constant goes along. It is one more feature, starts at 0 and is held back like the others.
+        Whether to add a constant feature. Its coefficient starts at 0 and is regularised like the others.
 
     Attributes
     ----------
     coef_, intercept_
         The model.
     batches_
-        How many batches it was trained on.
+        Number of batches that the model was trained on.
     factor_
-        The triangle, with one more column for the targets.
+        The triangular matrix, with one more column for the targets.
 
     Raises
     ------
     InputError
-        From `fit` and `partial_fit`: where a batch cannot be learnt, or a parameter is out of its range.
+        From `fit` and `partial_fit`, if a batch cannot be learnt or a parameter is out of range.
     """
 
     factor_: FloatArray

@@ -1,4 +1,4 @@
-"""How a model is judged in a region, on its test samples: functions of a model and a region; lower is better."""
+"""Error measures: functions of a model and a region, evaluated on the region's test samples; lower is better."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from learnroute.learning.data import RegionData
 from learnroute.model.validation import FloatArray, as_choice
 
 Error = Callable[[Any, RegionData], float]  # (model, region) -> error there
-LEAST_PROBABILITY = 1e-12  # so that one sample that was thought impossible costs much, but not everything
+LEAST_PROBABILITY = 1e-12  # keeps the cost of a sample with predicted probability 0 finite
 
 
 def squared_error(model: Any, region: RegionData) -> float:
-    """Mean squared error of the predictions on a region's test samples.
+    """Return the mean squared error of the predictions on a region's test samples.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def squared_error(model: Any, region: RegionData) -> float:
     Raises
     ------
     InputError
-        Where the model has no `predict`, or the region is no `RegionData`.
+        If the model has no `predict`, or the region is not a `RegionData`.
     """
     check_learner("model", model, "predict")
     check_type("region", region, RegionData)
@@ -47,7 +47,7 @@ def _squares(model: Any, region: RegionData) -> FloatArray:
 
 
 def zero_one_error(model: Any, region: RegionData) -> float:
-    """Share of a region's test samples whose class is predicted wrongly.
+    """Return the share of a region's test samples whose class is predicted incorrectly.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def zero_one_error(model: Any, region: RegionData) -> float:
     Raises
     ------
     InputError
-        Where the model has no `predict`, or the region is no `RegionData`.
+        If the model has no `predict`, or the region is not a `RegionData`.
     """
     check_learner("model", model, "predict")
     check_type("region", region, RegionData)
@@ -77,7 +77,7 @@ def _mistakes(model: Any, region: RegionData) -> FloatArray:
 
 
 def cross_entropy(model: Any, region: RegionData) -> float:
-    """Mean of -log of the probability given to the true class of each of a region's test samples.
+    """Return the mean of -log of the predicted probability of the true class, over a region's test samples.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def cross_entropy(model: Any, region: RegionData) -> float:
     Raises
     ------
     InputError
-        Where the model has no `predict_proba`, or the region is no `RegionData`.
+        If the model has no `predict_proba`, or the region is not a `RegionData`.
     """
     check_learner("model", model, "predict_proba", "classes_")
     check_type("region", region, RegionData)
@@ -104,12 +104,12 @@ def cross_entropy(model: Any, region: RegionData) -> float:
 def _surprises(model: Any, region: RegionData) -> FloatArray:
     inputs, outputs = region.test
     shares, classes = np.asarray(model.predict_proba(inputs)), np.asarray(model.classes_)
-    given = (shares * (outputs[:, None] == classes[None, :])).sum(axis=1)  # of a class it never saw, nothing
+    given = (shares * (outputs[:, None] == classes[None, :])).sum(axis=1)  # 0 for a class that the model does not know
     return np.asarray(-np.log(np.maximum(given, LEAST_PROBABILITY)), dtype=np.float64)
 
 
 def model_distance(model: Any, region: RegionData) -> float:
-    """Squared distance between the model and the region's true one: the terms of the paper's F_T (e2).
+    """Return the squared distance between the model and the region's true model, a term of the paper's F_T (e2).
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def model_distance(model: Any, region: RegionData) -> float:
     Raises
     ------
     InputError
-        Where the model has no `coef_`, or the region is without a true model.
+        If the model has no `coef_`, or the region has no true model.
     """
     check_learner("model", model, "coef_")
     check_type("region", region, RegionData)
@@ -143,7 +143,7 @@ _BY_SAMPLE = ((squared_error, _squares), (zero_one_error, _mistakes), (cross_ent
 
 
 def standard_error_of(error: Error, model: Any, region: RegionData) -> float | None:
-    """Return the standard error of a region's error, which is a mean over its test samples; None where it is not."""
+    """Return the standard error of a region's error if it is a mean over its test samples; else None."""
     by_sample = next((each for known, each in _BY_SAMPLE if known is error), None)
     if by_sample is None or len(region.test[1]) < 2:
         return None
@@ -152,7 +152,7 @@ def standard_error_of(error: Error, model: Any, region: RegionData) -> float | N
 
 
 def measure_of(error: str | Error) -> Error:
-    """Return an error measure by its name, or the function that was given; refuse what is neither."""
+    """Return an error measure given by its name or as a function; reject anything else."""
     if isinstance(error, str):
         return MEASURES[as_choice("error", error, MEASURES)]
     if error is None:
@@ -162,7 +162,7 @@ def measure_of(error: str | Error) -> Error:
 
 
 def check_learner(field: str, model: Any, *needed: str) -> None:
-    """Refuse what lacks something that a learner has; a class is no learner yet."""
+    """Reject objects that lack a method of a learner, and classes instead of instances."""
     if isinstance(model, type):
         raise InputError(f"is a class; give an instance, {model.__name__}()", field=field, value=model)
     for name in needed:

@@ -1,4 +1,4 @@
-"""What a matrix of errors along a route says about learning, keeping and forgetting."""
+"""Metrics of learning, retention and forgetting from a matrix of errors along a route."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ HIGHER_IS_BETTER = frozenset({"backward_transfer"})
 
 @dataclass(frozen=True)
 class Metrics:
-    """The metrics of one route; `MEANING` says of each what it is and which way is better.
+    """The metrics of one route; `MEANING` defines each metric and says whether lower or higher is better.
 
-    `average_final_error` is what the paper calls forgetting loss. `forgetting` is what the continual-learning
-    field calls so: a difference between two times. It and its variants are means over all visited regions but the last
-    one, and 0 where there is no other.
+    `average_final_error` is the paper's forgetting loss. `forgetting` is used as in the continual-learning literature,
+    for a difference between two times. It and its variants are means over all visited regions except the last one, and
+    0 if there is no other region.
     """
 
     average_final_error: float
@@ -49,30 +49,30 @@ class Metrics:
 
 
 def metrics_of(errors: ArrayLike, visits: Sequence[int] | None = None, final: ArrayLike | None = None) -> Metrics:
-    """Return the metrics of errors[i][j]: after training on the i-th region of a route, tested on the j-th.
+    """Return the metrics of errors[i][j] in the j-th region of a route after training in the i-th region.
 
-    The columns of a table with labels are brought into the order of its rows, which is that of the visits.
+    The columns of a labelled table are brought into the order of its rows, which is the order of visits.
 
     Parameters
     ----------
     errors
         One row per visit, one column per region.
     visits
-        The column of the region that each row trained on, where regions are skipped or visited several times; then
-        "right after learning it" is after a region's last visit. If omitted, T rows of T errors are needed.
+        The column of the region that each row trained in, if regions are skipped or visited several times; "right
+        after learning it" then means after a region's last visit. If omitted, T rows of T errors are needed.
     final
-        The error in each region at the end, where it is not the last row: of several models, of which each row is about
-        the one that was trained. Then forgetting is a mean over all visited regions.
+        The error in each region at the end, if it differs from the last row. This is the case for several models,
+        where each row belongs to the model that was trained. Forgetting is then a mean over all visited regions.
 
     Returns
     -------
     Metrics
-        Average final error, forgetting and the others; `MEANING` says what each is.
+        Average final error, forgetting and the other metrics; `MEANING` defines each of them.
 
     Raises
     ------
     InputError
-        Where the errors are not T rows of T numbers, T ≥ 2, nor as `visits` says.
+        If the errors do not match `visits` or, without `visits`, are not T rows of T numbers with T ≥ 2.
     """
     if visits is not None:
         if isinstance(visits, str) or not isinstance(visits, Sequence) or not visits:

@@ -1,4 +1,4 @@
-"""How a plan trains, and what it expects of that: everything that `follow` needs of a plan."""
+"""The training and the expected errors of a plan: everything that `follow` needs from a plan."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from learnroute.model.validation import (
 
 SERVICE = ("weights", "served_by")  # how models serve: by the law or, in the member `rehearsal`, by rehearsal
 LEARNERS = "learnroute.learning.learners"  # the module of the learners that plans are made for
-MANY = 10**9  # samples with which every rate and every rule is possible; a plan's own number is kept apart
+MANY = 10**9  # enough samples to make every rate and every rule valid; the plan's number is kept separately
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,21 +39,21 @@ class PlannedTraining:
     Attributes
     ----------
     learner
-        How to train; of its numbers, only those of its rule mean something here.
+        How to train; only the numbers of its rule are meaningful here.
     features, samples
-        m, and the number of samples per visit; None where the plan does not say.
+        m, and the number of samples per visit; None if the plan does not contain them.
     scaling
-        How raw features become the learner's.
+        The scaling from raw features to the learner's.
     errors, label_noise
         Expected errors per region of `regions` without label noise, and the variance of that noise.
     skipped
         The regions that are not visited.
     importance
-        How much the error in each region of `regions` counts in the mean; None where all count alike.
+        How much the error in each region of `regions` counts in the mean; None if all count equally.
     fleet
-        The model that each visit of `route` trains, and how the models serve; None where there is one model.
+        The model that each visit of `route` trains, and how the models serve; None if there is one model.
     is_rehearsed
-        Whether the errors are those of a rehearsal, which assumes nothing about the features.
+        Whether the errors come from a rehearsal, which makes no assumptions about the features.
     """
 
     route: tuple[str, ...]
@@ -70,7 +70,7 @@ class PlannedTraining:
 
     @classmethod
     def of(cls, plan: Plan | Mapping[str, Any]) -> PlannedTraining:
-        """Return what a plan, or its JSON object, says."""
+        """Return the planned training of a plan or of its JSON object."""
         data = plan.training() if isinstance(plan, Plan) else plan
         rehearsal = data.get("rehearsal")
         served = {name: rehearsal[name] for name in SERVICE if name in rehearsal} if rehearsal else {}
@@ -110,22 +110,22 @@ class PlannedTraining:
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """All regions: in the order of their first visits, then those that are skipped."""
+        """All regions, in order of first visit, then the skipped ones."""
         return tuple(dict.fromkeys([*self.route, *self.skipped]))
 
     def importance_in(self, regions: Sequence[str]) -> FloatArray | None:
-        """Return how much the error in each of some regions counts; None where all count alike."""
+        """Return how much the error in each of the given regions counts; None if all count equally."""
         if self.importance is None:
             return None
         return as_importance(self.importance[[self.regions.index(name) for name in regions]], len(regions))
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether the plan was made for a learner that only its own code can rebuild."""
+        """Whether the plan was made for a calibrated learner, which cannot be rebuilt from the plan."""
         return isinstance(self.learner, Calibrated)
 
     def fits_intercept(self, width: int) -> bool:
-        """Whether a learner of samples with this many (scaled) features needs a constant to have those of the plan."""
+        """Return whether samples with `width` (scaled) features need a constant to have the plan's features."""
         return needs_intercept(width, self.features, self.scaling)
 
     def make_learner(self, width: int) -> Any:
@@ -138,7 +138,7 @@ class PlannedTraining:
         return make_learner(self.learner, self.fits_intercept(width))
 
     def remarks(self, regions: Sequence[RegionData], batches: Sequence[Batch], model: Any) -> tuple[str, ...]:
-        """Say where samples (of regions, and of visits) and learner are not those assumed, one sentence each."""
+        """Return one sentence per difference between samples or learner and those that the plan assumes."""
         found = []
         width = regions[0].train[0].shape[1]
         counts = np.array([len(targets) for _, targets in batches])
@@ -160,7 +160,7 @@ class PlannedTraining:
         return tuple(found)
 
     def differs(self, model: Any) -> str | None:
-        """Say in what a learner trains otherwise than the plan; None where it does not, or where nobody can tell."""
+        """Say how the training of a learner differs from the plan; None if it does not, or if that is unknown."""
         if self.is_calibrated:
             return None
         own, other = _rule_of(self.learner), rule_of_model(model)
@@ -170,12 +170,12 @@ class PlannedTraining:
 
 
 def needs_intercept(width: int, features: int | None, scaling: FeaturesScaling | None) -> bool:
-    """Whether a learner fits a constant: not where samples have all m features, nor where the scaling adds one."""
+    """Return whether a learner fits a constant: not if samples have all m features or the scaling adds a constant."""
     return width != features and not (scaling is not None and scaling.intercept)
 
 
 def make_learner(learner: Learner, fit_intercept: bool) -> Any:
-    """Return what trains as a learner of a problem does."""
+    """Return an estimator that trains like a learner of a problem."""
     from learnroute import learning
 
     learners: Any = learning  # scikit-learn is imported when the first of them is made
@@ -196,7 +196,7 @@ Rule = tuple[str, tuple[float | None, ...]]  # a rule of learning (or the class 
 
 
 def rule_of_model(model: Any) -> Rule:
-    """Return how a learner trains: by which rule, with which numbers."""
+    """Return the learning rule of a model and its numbers."""
     name = type(model).__name__
     if type(model).__module__ != LEARNERS:
         return name, ()
@@ -234,7 +234,7 @@ def describe(rule: Rule) -> str:
 
 
 def _training(given: Any, size: int) -> Learner:
-    """Return how a plan says that its learner trains, checked as that of a problem is."""
+    """Return the learner of a plan, validated like the learner of a problem."""
     known = (*TRAINING, "chosen", "range")
     members = {name: value for name, value in as_members("learner.", given, known).items() if name in TRAINING}
     shape: dict[str, Any] = {} if members.get("rule") == Calibrated.rule else {"features": 1, "samples": MANY}

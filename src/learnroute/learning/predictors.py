@@ -1,4 +1,4 @@
-"""Which predictor to plan by? The law's and the rehearsal's predictions beside errors on samples kept back."""
+"""Choose a predictor to plan by: compare predictions of law and rehearsal with errors on held-out samples."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from learnroute.model.validation import FloatArray
 from learnroute.solvers.rehearsal import Rehearsed
 
 LAW, REHEARSAL, NEITHER = "law", "rehearsal", "neither"
-AHEAD = 0.1  # by which the rehearsal's rank correlation must be higher: the law has bounds
-WEAK = 0.2  # a rank correlation below which a predictor is no help
+AHEAD = 0.1  # required lead of the rehearsal's rank correlation, as only the law gives bounds
+WEAK = 0.2  # a predictor with a lower rank correlation is useless
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Predictors:
     Attributes
     ----------
     law, rehearsal
-        The rank correlation (Spearman) of predicted errors with those measured on the samples kept back.
+        The rank correlation (Spearman) of predicted errors with those measured on the held-out samples.
     orders
-        How many random orders were compared.
+        Number of random orders that were compared.
     better
         `law`, `rehearsal`, or `neither` if both correlations are below 0.2.
     """
@@ -42,7 +42,7 @@ class Predictors:
 
     @property
     def text(self) -> str:
-        """What to plan by, in one line."""
+        """The recommended predictor, in one line."""
         advice = {
             LAW: "use the law (learnroute plan)",
             REHEARSAL: "use rehearsal (learnroute rehearse)",
@@ -62,7 +62,7 @@ def compare(
     problem: Problem, planning: Mapping[str, RegionData], kept: Mapping[str, RegionData], orders: int, draws: int,
     seed: int,
 ) -> Predictors:  # fmt: skip
-    """Compare predictions made from the problem and the planning samples with errors on the samples kept back."""
+    """Compare predictions from the problem and the planning samples with errors on the held-out samples."""
     names, rng = problem.regions, np.random.default_rng(seed)
     learner = make_learner(problem.learner, fit_intercept=False)  # features have a constant already
     tried = [rng.permutation(problem.size) for _ in range(orders)]
@@ -83,7 +83,7 @@ def compare(
 
 
 def rank_correlation(first: FloatArray, second: FloatArray) -> float:
-    """Return Spearman's rank correlation, ties at their mean rank; 0 where all numbers of one side are the same."""
+    """Return Spearman's rank correlation with mean ranks for ties; 0 if all numbers of one side are equal."""
     one, other = _ranks(first), _ranks(second)
     return float(np.corrcoef(one, other)[0, 1]) if one.std() > 0 and other.std() > 0 else 0.0
 

@@ -1,4 +1,4 @@
-"""Which learner was trained: its class and parameters, as files keep them, and how two learners differ."""
+"""Records of learners for files: class and parameters, and how two learners differ."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import numpy as np
 
 from learnroute.errors import InputError
 
-DEEPEST = 8  # how far a learner's members are looked into
-LONGEST = 16  # numbers up to which an array is written out
-CHANCE = {"random_state", "seed", "verbose", "n_jobs"}  # parameters that do not make another learner
-MOST_SHOWN = 3  # differences that are named
+DEEPEST = 8  # maximum depth of recursion into a learner's members
+LONGEST = 16  # arrays with up to this many numbers are written out
+CHANCE = {"random_state", "seed", "verbose", "n_jobs"}  # parameters that do not distinguish learners
+MOST_SHOWN = 3  # differences named in a message
 
 
 def learner_record(model: Any, depth: int = 0) -> dict[str, Any]:
-    """Return the class and the parameters of a learner as plain JSON values; seeds are left out.
+    """Return the class and the parameters of a learner, without seeds, as plain JSON values.
 
-    Parameters are those of `get_params`, else the public members. What JSON has no values for is told by its class and
-    a digest of what it contains.
+    Parameters are those of `get_params` or, without it, the public members. Values that JSON cannot represent are
+    described by their class and a digest of their contents.
     """
     named = getattr(model, "__dict__", {})
     if hasattr(model, "get_params"):
-        with suppress(TypeError):  # of another library's get_params
+        with suppress(TypeError):  # raised by some libraries' get_params
             named = model.get_params(deep=False)
     parameters = {
         name: _plain(value, depth + 1)
@@ -38,7 +38,7 @@ def learner_record(model: Any, depth: int = 0) -> dict[str, Any]:
 
 
 def as_record(field: str, given: Any) -> dict[str, Any] | None:
-    """Check a learner's record from a file; files of earlier versions have none."""
+    """Validate a learner's record from a file; None for files of earlier versions, which have no record."""
     if given is None:
         return None
     if isinstance(given, dict) and isinstance(given.get("class"), str) and isinstance(given.get("parameters"), dict):
@@ -47,7 +47,7 @@ def as_record(field: str, given: Any) -> dict[str, Any] | None:
 
 
 def names_of_different(first: dict[str, Any], second: dict[str, Any]) -> tuple[str, str] | None:
-    """Return names that tell two learners apart; None if they are the same."""
+    """Return names that distinguish two learners; None if they are the same."""
     if first == second:
         return None
     if first["class"] != second["class"]:
@@ -63,7 +63,7 @@ def names_of_different(first: dict[str, Any], second: dict[str, Any]) -> tuple[s
 
 
 def contents(value: Any, depth: int = 0) -> Iterator[bytes]:
-    """Yield all that a value contains, the same in every process: members by name, arrays and tensors by numbers."""
+    """Yield the contents of a value, identical in every process: members by name, arrays and tensors by numbers."""
     yield type(value).__qualname__.encode()
     if depth > DEEPEST or isinstance(value, type | ModuleType):
         yield str(getattr(value, "__name__", "")).encode()
@@ -106,7 +106,7 @@ def _plain(value: Any, depth: int) -> Any:
     if hasattr(value, "get_params") and not isinstance(value, type) and depth < DEEPEST:
         return learner_record(value, depth)
     found = hashlib.sha256()
-    if _is_module(value):  # first weights are random, as seeds are
+    if _is_module(value):  # initial weights are random, like seeds
         found.update(repr(value).encode())
     else:
         for part in contents(value):
@@ -115,12 +115,12 @@ def _plain(value: Any, depth: int) -> Any:
 
 
 def _is_module(value: Any) -> bool:
-    """Whether a value is a PyTorch module."""
+    """Return whether a value is a PyTorch module."""
     return hasattr(value, "state_dict") and hasattr(value, "parameters")
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the parameters of a record and of those within it, by their dotted names."""
+    """Yield the parameters of a record and of nested records, by their dotted names."""
     if isinstance(value, dict):
         for name, one in value.items():
             yield from _leaves(one, f"{path}.{name}" if path else name)

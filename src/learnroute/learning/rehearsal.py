@@ -1,13 +1,13 @@
-"""Rehearsal: choose routes by training on the planning samples themselves, dealt anew many times.
+"""Rehearsal: choose routes by training on random divisions of the planning samples.
 
-A law has one number per rule and does not know that real features vary more in some directions than in others. Here,
-each region's samples are dealt to training and test in several draws, the same for all routes, and routes are priced
-by their mean test error. Of a linear learner a training is an affine map that is made once, and the core prices
-thousands of routes per second. Any other learner has a budget of trainings, spent by successive halving.
+A law has one number per rule and ignores that real features vary more in some directions than in others. A rehearsal
+divides each region's samples into training and test samples in several draws, the same for all routes, and evaluates
+routes by their mean test error. With a linear learner, each training is an affine map that is computed once, and the
+core evaluates thousands of routes per second. Other learners have a budget of trainings, spent by successive halving.
 
-Where a region may be visited up to R times, its training samples are dealt to R batches, one for each visit. So no
-visit trains on samples that another visit, or another vehicle, has trained on: a second visit brings new samples when
-the plan is carried out, and must not be priced by samples that the model has learnt already.
+If a region may be visited up to R times, its training samples are divided into R batches, one per visit, so that no
+visit trains on samples that another visit or another vehicle has used. When the plan is carried out, a second visit
+brings new samples, so it must not be evaluated on samples that the model has already learnt.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from learnroute.solvers.contract import Budget, Progress
 
 METHOD = "rehearsal"
 AUTO = "auto"
-DRAWS = 32  # deals of the samples, to search with; as many others to judge with
-MOST_TIES = 10  # listed
+DRAWS = 32  # divisions of the samples for the search; as many others evaluate the chosen route
+MOST_TIES = 10  # ties listed in the result
 NO_GUARANTEE = Guarantee(None, "rehearsed routes have no guarantee")
 
 
 class Tie(NamedTuple):
-    """Routes that cannot be distinguished from the chosen ones; one per vehicle.
+    """Routes that cannot be distinguished from the chosen ones, one per vehicle.
 
-    `models` are the models that the visits of one vehicle train, where it has several.
+    `models` are the models that the visits train, for one vehicle with several models.
     """
 
     routes: tuple[tuple[str, ...], ...]
@@ -66,7 +66,7 @@ class Tie(NamedTuple):
         return tuple(name for route in self.routes for name in route)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values: `route`, or `routes` of several vehicles."""
+        """Return plain JSON values: `route`, or `routes` for several vehicles."""
         several = len(self.routes) > 1
         visits: dict[str, Any] = {"routes": [list(route) for route in self.routes]} if several else {
             "route": list(self.route)
@@ -77,38 +77,38 @@ class Tie(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rehearsal(ResultMixin):
-    """A route that was chosen by rehearsal, and how certain that choice is.
+    """A route chosen by rehearsal, and how certain the choice is.
 
     Attributes
     ----------
     plan
-        The route as a plan, for `follow`, files and pictures. Its `loss` is what the law expects of this route.
+        The route as a plan, for `follow`, files and pictures. Its `loss` is the one that the law predicts.
     error, standard_error
-        The mean test error over all regions after the route, over draws that it was not chosen in, and the standard
-        error of this mean. Label noise is part of it.
+        The mean test error over all regions after the route, in draws that were not used to choose it, and the standard
+        error of this mean. It includes label noise.
     errors, region_errors
-        The error of each of these draws, and the mean error in each region in the order of the problem.
+        The error in each of these draws, and the mean error in each region in the order of the problem.
     total
         The error plus travel times its rate, per region.
     random
-        The errors of random orders of the same visits in the same draws, and whether the order matters: whether more
-        than a third of them are worse by more than two standard errors of the relative differences by draw. Of a
-        fleet, visits are dealt to its models at random, as many to each, and the models serve as is best then.
+        The errors of random orders of the same visits in the same draws, and whether the order matters, that is,
+        whether more than a third of them are worse by more than two standard errors of the relative differences by
+        draw. For a fleet, visits are assigned to models at random, as many to each, and the best service by these
+        models is used.
     random_errors
         The error of each random order.
     fleet
-        Where there are several vehicles or models: the visits of each, and the weights or the served regions that the
-        search draws chose. `plan` has those that the law would choose; `follow` serves by these.
+        With several vehicles or models, the visits of each, and the weights or served regions chosen on the search
+        draws. `plan` contains those that the law would choose; `follow` uses the ones chosen here.
     ties, tied
-        Routes that cannot be distinguished from the chosen one: the best of them, and how many there are of all that
-        were looked at.
+        The best routes that cannot be distinguished from the chosen one, and their number among all evaluated routes.
     learner
         The class and the parameters of the learner.
     regularization, chosen
         λ of a proximal learner, and `auto` if it was chosen with the route.
     draws, trainings, seconds
-        Draws of the search, trainings that were carried out (of a linear learner: affine maps that were made), and how
-        long all took.
+        Number of draws of the search, number of trainings carried out (for a linear learner: affine maps computed), and
+        the total time in seconds.
     """
 
     picture = "draw_rehearsal"
@@ -144,7 +144,7 @@ class Rehearsal(ResultMixin):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The same as 0-based indices."""
+        """The route as 0-based indices."""
         return self.plan.order
 
     def __repr__(self) -> str:
@@ -155,9 +155,9 @@ class Rehearsal(ResultMixin):
         return self.route, self.order
 
     def table(self) -> Table:
-        """Return one row per region: its places on the route, what serves it, and the rehearsed error there.
+        """Return one row per region: its positions on the route, what serves it, and its rehearsed error.
 
-        The places of several vehicles are numbered `vehicle:place`.
+        With several vehicles, positions are numbered `vehicle:position`.
         """
         places: dict[str, list[str]] = {}
         for vehicle, route in enumerate(self.routes, 1):
@@ -175,7 +175,7 @@ class Rehearsal(ResultMixin):
         return Table(tuple(columns), [(*row, errors[row[1]]) for row in rows])
 
     def sheet(self) -> Sheet:
-        """Return the route with its errors, whether the order matters, and what cannot be distinguished from it."""
+        """Return the route with its errors, whether the order matters, and the tied routes."""
         said = f"{self.error:.6g} ± {self.standard_error:.2g} over {len(self.errors)} draws"
         lines = [("error", said), ("order", self.random.text)]
         lines += [] if self.fleet is None else self.fleet.lines()
@@ -239,50 +239,50 @@ def rehearse(
     stop: threading.Event | None = None,
     **fields: Any,
 ) -> Rehearsal:
-    """Choose the route by training on the samples of the regions themselves, dealt anew many times.
+    """Choose the route by training on random divisions of the regions' samples.
 
     Parameters
     ----------
     data
         Each region's planning samples: a `RegionData`, or (features, targets, test features, test targets). Each draw
-        deals them anew, as many to training and to test as were given. Keep other samples to train and to test with
-        later.
+        divides them anew into training and test samples of the same sizes. Keep other samples for the actual training
+        and testing.
     learner
         One of the learners of this package, whose trainings are affine maps (`RouteRegressor`, `ProximalRegressor`,
-        `GradientRegressor`, `RecursiveRegressor`), or anything that `follow` takes. If omitted, that of the problem.
+        `GradientRegressor`, `RecursiveRegressor`), or any learner that `follow` accepts. If omitted, the problem's.
     problem
-        Travel, constraints, optional and repeated visits, fleet, importance and `features_scaling`. If omitted, one is
-        made from the data and `fields`. Where a region may be visited R times, each visit has 1/R of its training
-        samples, so that all train on samples of their own.
+        Travel, constraints, optional and repeated visits, fleet, importance and `features_scaling`. If omitted, a
+        problem is built from the data and `fields`. If a region may be visited R times, each visit gets 1/R of its
+        training samples, so that no two visits share samples.
     regularization
         `auto` chooses λ of a `ProximalRegressor` together with the route.
     error
         `squared`, `zero-one`, `cross-entropy`, or a function of a model and a region. Affine maps need `squared`.
     features
-        A map in front of the learner, as of `follow`; by default the problem's `features_scaling`.
+        A feature map applied before the learner, as in `follow`; by default the problem's `features_scaling`.
     scaling
-        `standardise` or `whiten` features over all regions; the plan keeps how. Without a problem only.
+        `standardise` or `whiten` features over all regions; the plan records the scaling. Only without a problem.
     draws
-        Deals of the samples to search with, of a linear learner; as many others judge the route.
+        Number of divisions of the samples to search with, for a linear learner; as many others evaluate the route.
     trainings
-        The budget of trainings of any other learner; by default 25 routes' worth.
+        Budget of trainings for any other learner; by default enough for 25 routes.
     seed
-        Same data, seed and arguments: same route.
+        The same data, seed and arguments give the same route.
     time_limit, progress, stop
-        As of `plan`: the best route so far is returned.
+        As in `plan`; the best route so far is returned.
     fields
-        Of the problem that is made: travel or coordinates, geographic, travel_rate, constraints, depot, visits,
+        Fields of the problem to build: travel or coordinates, geographic, travel_rate, constraints, depot, visits,
         fleet, importance, title. Without travel and coordinates, travel costs nothing.
 
     Returns
     -------
     Rehearsal
-        The route, its error with a standard error, random orders and ties beside it, and the plan.
+        The route, its error with a standard error, random orders, ties, and the plan.
 
     Raises
     ------
     InputError
-        Where data, learner or problem are not what is asked for, or a region cannot be learnt.
+        If data, learner or problem are invalid, or a region cannot be learnt.
     """
     started = time.monotonic()
     budget = Budget.of(time_limit, progress, stop)
@@ -295,7 +295,7 @@ def rehearse(
         as_choice("regularization", regularization, (AUTO,))
     if learner is None:
         learner, regularization = _learner_of(problem, width, regularization)
-    as_learner(learner, classes)  # refused here, if it is none
+    as_learner(learner, classes)  # rejects anything that is not a learner
     chooses = regularization == AUTO
     if chooses and rule_of_model(replace_strength(learner, 1.0))[0] != Proximal.rule:
         raise InputError(
@@ -335,7 +335,7 @@ def _regions_of(
 
 
 def _learner_of(problem: Problem | None, width: int, regularization: str | None) -> tuple[Any, str | None]:
-    """Return the learner of a problem, and whether its λ is to be chosen."""
+    """Return the learner of a problem, and `auto` if its λ is to be chosen."""
     if problem is None:
         raise InputError("missing; give a learner, or a problem with a learner", field="learner")
     own = problem.learner
@@ -354,7 +354,7 @@ def _learner_of(problem: Problem | None, width: int, regularization: str | None)
 
 
 def _result(work: Work, found: Found, learner: Any, budget: Budget, started: float) -> Rehearsal:
-    """Return the plan, and what was rehearsed."""
+    """Return the result with the plan and the rehearsed errors."""
     problem, routes = work.problem, found.routes
     strength = found.strength
     if strength is not None and work.chooses:
@@ -424,7 +424,7 @@ def _names(problem: Problem, routes: FleetRoutes) -> tuple[tuple[str, ...], ...]
 
 
 def _service(problem: Problem, service: Service | None) -> dict[str, Any]:
-    """Return how the models of a fleet serve, as a plan file has it."""
+    """Return how the models of a fleet serve, in the form of a plan file."""
     if service is None:
         return {}
     if service.weights is not None:

@@ -32,11 +32,11 @@ from learnroute.solvers.rehearsal import anneal, first_routes, of_one_model, shu
 
 RANDOM_ORDERS = 100
 BEYOND_CHANCE = 2.0  # standard errors
-MANY = 1 / 3  # the share of random orders that must be worse by more than chance, for the order to matter
-GRID = np.logspace(-4, 3, 15)  # λ that are tried first, in mean eigenvalues of the features' covariance
-FINE = np.logspace(-0.5, 0.5, 7)  # factors of the best of them that are tried then
-NEARLY = 0.01  # a loss this share above the least one is nearly as good
-COARSE = 0.25  # the share of the usual effort for each λ
+MANY = 1 / 3  # the order matters if more than this share of random orders is worse by more than chance
+GRID = np.logspace(-4, 3, 15)  # first grid of λ, in mean eigenvalues of the features' covariance
+FINE = np.logspace(-0.5, 0.5, 7)  # second grid, in multiples of the best λ of the first
+NEARLY = 0.01  # a loss at most this share above the lowest one counts as nearly as good
+COARSE = 0.25  # share of the usual effort spent on each λ
 
 
 ONE = FleetRules(vehicles=1, models=1, merged=True)
@@ -44,24 +44,24 @@ ONE = FleetRules(vehicles=1, models=1, merged=True)
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The routes, their errors in draws for judging (draws x regions), and what stands beside them."""
+    """The chosen routes, their errors in the evaluation draws (draws x regions), and the routes compared with them."""
 
     routes: FleetRoutes
-    service: Service | None  # how models serve; None where there is one model
+    service: Service | None  # how models serve; None if there is one model
     errors: FloatArray
     random: FloatArray  # mean errors of random orders
     matters: bool  # whether the routes are better than many random orders, by more than chance
-    others: tuple[tuple[FleetRoutes, float], ...]  # that cannot be distinguished, with their errors
+    others: tuple[tuple[FleetRoutes, float], ...]  # routes that cannot be distinguished, with their errors
     correction: float
     strength: float | None = None
     strengths: tuple[float, float] | None = None
 
 
 def is_less(errors: FloatArray, others: FloatArray, correction: float) -> bool:
-    """Whether errors are less than others in the same draws, by more than chance.
+    """Return whether errors are lower than others in the same draws by more than chance.
 
-    Differences are relative to both errors, (a - b)/(|a| + |b|), so that no draw counts more than another: with few
-    samples, errors of some draws are many times those of the rest, and decide any difference of means by chance.
+    Differences are relative to both errors, (a - b)/(|a| + |b|), so that all draws count equally. With few samples, the
+    errors of some draws are many times larger than the rest and would dominate any difference of means.
     """
     sizes = np.abs(errors) + np.abs(others)
     apart = np.divide(errors - others, sizes, out=np.zeros_like(sizes), where=sizes > 0)
@@ -69,7 +69,7 @@ def is_less(errors: FloatArray, others: FloatArray, correction: float) -> bool:
 
 
 def visits_per_region(problem: Problem | None, fields: Mapping[str, Any]) -> int:
-    """Return how often one region may be visited: each visit trains on samples of its own."""
+    """Return how often one region may be visited; each visit trains on different samples."""
     if problem is not None:
         return min(problem.visit_rules.repeat, problem.most_visits)
     visits = fields.get("visits")
@@ -79,7 +79,7 @@ def visits_per_region(problem: Problem | None, fields: Mapping[str, Any]) -> int
 
 
 class Work:
-    """What both ways to rehearse share: the problem, and the frame of its routes."""
+    """Base class of both rehearsal methods: the problem and the structure of its routes."""
 
     problem: Problem
     objective: FleetObjective
@@ -92,7 +92,7 @@ class Work:
     chooses = False
 
     def _check_samples(self) -> None:
-        """Refuse regions with fewer samples than they have visits."""
+        """Reject regions with fewer samples than they have visits."""
         for name, region in zip(self.names, self.regions, strict=True):
             if len(region.train[1]) < self.visits:
                 reason = f"{len(region.train[1])} training samples for {self.visits} visits; each needs some of its own"
@@ -103,11 +103,11 @@ class Work:
         self.objective = FleetObjective(visit_objective_of(self.problem), self.problem.fleet_rules or ONE)
 
     def travel_of(self, routes: FleetRoutes) -> float:
-        """Return what the travel of routes adds to their loss per region."""
+        """Return the contribution of travel to the loss per region."""
         return self.problem.travel_rate * self.objective.paid_travel(routes) / self.problem.size
 
     def shortest(self, rng: np.random.Generator, budget: Budget) -> list[FleetRoutes]:
-        """Return the shortest order of all regions, where travel costs something and one model learns in all."""
+        """Return the shortest order of all regions, if travel costs something and one model learns in all of them."""
         several = self.problem.rules is not None or self.problem.fleet_rules is not None
         if several or not self.objective.visits.travel.any():
             return []
@@ -116,12 +116,12 @@ class Work:
         return [of_one_model(asked.regions_of(found))]
 
     def solve(self, budget: Budget) -> Found:
-        """Return the routes that were chosen, and what stands beside them."""
+        """Return the chosen routes and the routes compared with them."""
         raise NotImplementedError
 
 
 class LinearWork(Work):
-    """Affine maps, annealing, and judging in fresh draws."""
+    """Rehearsal of linear learners: affine maps, annealing, and evaluation in new draws."""
 
     def __init__(
         self, learner: Any, names: Sequence[str], regions: Sequence[RegionData], problem: Problem | None,
@@ -145,11 +145,11 @@ class LinearWork(Work):
         self.searching.weights = self.judging.weights = self.problem.region_weights
 
     def priced(self, trainings: LinearTrainings, strength: float | None = None) -> RehearsedRoutes:
-        """Return what prices routes."""
+        """Return an evaluator of routes."""
         return RehearsedRoutes(trainings, self.objective, strength)
 
     def solve(self, budget: Budget) -> Found:
-        """Search from several starts, and judge the best routes in draws that they were not chosen in."""
+        """Search from several starts, and evaluate the best routes in draws not used to choose them."""
         rng = np.random.default_rng(self.seed)
         first = first_routes(self.objective, rng, budget)
         strength, strengths, ends = None, None, []
@@ -188,7 +188,7 @@ class LinearWork(Work):
         )  # fmt: skip
 
     def _choose(self, first: FleetRoutes, rng: np.random.Generator, budget: Budget) -> tuple[float, FleetRoutes]:
-        """Return λ and routes: they are annealed for a grid of λ, then for a finer one around the best."""
+        """Return λ and routes, annealed for each λ of a grid, then of a finer grid around the best one."""
         scale, best = self.searching.scale or 1.0, (math.inf, 1.0, first)
         for factors in (GRID, FINE):
             centre = scale if factors is GRID else best[1]
@@ -202,7 +202,7 @@ class LinearWork(Work):
         return best[1], best[2]
 
     def _range(self, routes: FleetRoutes, strength: float) -> tuple[float, float]:
-        """Return the range of λ around the chosen one with a loss within 1 % of its own on these routes."""
+        """Return the range of λ around `strength` for which the loss of these routes is within 1 % of its loss."""
 
         def loss(at: float) -> float:
             priced = self.priced(self.searching, at)
@@ -218,7 +218,7 @@ class LinearWork(Work):
 
 
 class AnyWork(Work):
-    """A budget of trainings, spent by successive halving."""
+    """Rehearsal of any learner: a budget of trainings, spent by successive halving."""
 
     def __init__(
         self, learner: Any, names: Sequence[str], regions: Sequence[RegionData], problem: Problem | None,
@@ -241,7 +241,7 @@ class AnyWork(Work):
         self._set_problem(problem)
 
     def solve(self, budget: Budget) -> Found:
-        """Halve random orders, the least typical region first, and the shortest route."""
+        """Apply successive halving to random orders, the shortest route, and the order of increasing typicality."""
         rng = np.random.default_rng(self.seed)
         first = first_routes(self.objective, rng, budget)
         candidates = dict.fromkeys([*self.shortest(rng, budget), *self._from_typical(first)])
@@ -278,7 +278,7 @@ def _order(routes: FleetRoutes) -> IntArray:
 
 
 def _share(budget: Budget, done: int, parts: int) -> Budget:
-    """Return the budget of one of several pieces of equal work, telling the progress of all."""
+    """Return the budget of one of several equal parts of the work, which reports the progress of all parts."""
 
     def progress(stage: str, share: float) -> None:
         budget.progress(stage, (done + share) / parts)
@@ -287,7 +287,7 @@ def _share(budget: Budget, done: int, parts: int) -> Budget:
 
 
 def replace_strength(learner: Any, strength: float) -> Any:
-    """Return a copy of a proximal learner with another λ; any other learner as it is."""
+    """Return a copy of a proximal learner with another λ; return any other learner unchanged."""
     if not is_linear(learner) or not hasattr(learner, "strength"):
         return learner
     found = as_learner(learner)
@@ -299,9 +299,9 @@ def problem_of_samples(
     learner: Any, names: Sequence[str], regions: Sequence[RegionData], fields: Mapping[str, Any], seed: int,
     visits: int = 1,
 ) -> Problem:  # fmt: skip
-    """Return the problem that the samples make: each region's vector is its least-squares fit.
+    """Return the problem defined by the samples, in which each region's vector is its least-squares fit.
 
-    The training samples of a region are dealt to so many visits.
+    The training samples of a region are divided among `visits` visits.
     """
     fits, rest, degrees = [], 0.0, 0
     for region in regions:
@@ -345,7 +345,7 @@ def problem_of_transfer(
     learner: Any, names: Sequence[str], regions: Sequence[RegionData], fields: Mapping[str, Any], seed: int,
     measure: Error,
 ) -> Problem:  # fmt: skip
-    """Return the problem of a learner whose rule no file can name: by its transfer matrix, one training per region."""
+    """Return the problem of an arbitrary learner from its transfer matrix, with one training per region."""
     found = transfer(dict(zip(names, regions, strict=True)), learner, 1, measure, seed)
     law = Calibrated(retention=0.0, coupling=0.0, noise=0.0)
     return found.to_problem(law, **{"travel": _no_travel(len(names), fields), **fields})

@@ -12,7 +12,7 @@ from learnroute.solvers.rehearsal import Rehearsed
 
 
 class RehearsedRoutes:
-    """Routes trained along in all draws; of one vehicle with one model, that model serves all regions."""
+    """Evaluation of routes in all draws. With one vehicle and one model, that model serves all regions."""
 
     def __init__(self, trainings: LinearTrainings, objective: FleetObjective, strength: float | None = None) -> None:
         self.trainings, self.rules = trainings, objective.rules
@@ -27,7 +27,7 @@ class RehearsedRoutes:
         return [self.rehearsed.models(batches) for batches in self.rehearsed.batches(routes, self.rules.size)]
 
     def service(self, routes: FleetRoutes) -> Service:
-        """Return the weights of the models, or the model of each region, that have the least error in these draws."""
+        """Return the weights of the models, or the model of each region, with the lowest error in these draws."""
         if self.rules.size == 1 and self.rules.merged:
             return Service(np.empty(0), weights=np.ones(1))
         models = self._models(routes)
@@ -37,7 +37,7 @@ class RehearsedRoutes:
         trained = np.array([bool(regions) for regions in routes.trainings(self.rules.size)])
         if self.rules.equal:
             return Service(np.empty(0), weights=freeze(trained / trained.sum()))
-        some = np.flatnonzero(trained | (np.cumsum(~trained) == 1))  # models that were not trained are all alike
+        some = np.flatnonzero(trained | (np.cumsum(~trained) == 1))  # untrained models are identical, so keep one
         residuals = [np.einsum("ijb,jb->ib", self._root[0], models[k]) - self._aims[0] for k in some]
         apart = [[((one - other) ** 2).sum(axis=0).mean() for other in residuals] for one in residuals]
         weights = np.zeros(self.rules.size)
@@ -45,7 +45,7 @@ class RehearsedRoutes:
         return Service(np.empty(0), weights=freeze(weights))
 
     def errors_by_region(self, routes: FleetRoutes, service: Service) -> FloatArray:
-        """Return the error of each draw in each region: draws x regions."""
+        """Return the error of each draw in each region, as an array of draws x regions."""
         models = self._models(routes)
         if service.weights is not None:
             average = sum(weight * model for weight, model in zip(service.weights.tolist(), models, strict=True))

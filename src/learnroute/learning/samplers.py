@@ -1,25 +1,27 @@
 """Draws of the final error F_T (e2) of a learner that follows a route, in both regimes.
 
-`direct` makes every matrix of features and every noise, and trains. `low_dimensional` draws from the same law
-without ever making anything of size m or n. With Gaussian features, a batch moves the model through a random
-n-dimensional subspace of R^m, all of them equally likely. Let u point from the model to the region's true model.
+`direct` draws all features and all noise, and trains. `low_dimensional` draws from the same distribution without
+building anything of size m or n. With Gaussian features, a batch moves the model within an n-dimensional subspace of
+R^m that is uniformly distributed. Let u point from the model to the region's true model.
 
 - The step towards the truth is the projection of u onto that subspace. Its length along u is b·|u| with
-  b ~ Beta(n/2, (m-n)/2); the rest of it, sqrt(b(1-b))·|u| long, points anywhere across u.
-- The step from noise lies in the subspace too, anywhere in it, with squared length σ²·χ²_n/χ²_{m-n+1}: one part
-  along the first step, the rest anywhere across both u and the first step.
+  b ~ Beta(n/2, (m-n)/2); the remainder, of length sqrt(b(1-b))·|u|, has a uniform direction orthogonal to u.
+- The step from noise also lies in the subspace, in a uniform direction, with squared length σ²·χ²_n/χ²_{m-n+1}: one
+  part along the first step, the remainder in a uniform direction orthogonal to both u and the first step.
 
-So two directions drawn across what is known already do for the whole batch. Only their coordinates in the span of
-all true models matter (at most T), with one coordinate for how far outside of it the model is: O(T) numbers a step,
-whatever m and n are, and no condition on n or m - n. It is the matrix-variate Beta recursion with all but one column
-of its matrices left undrawn. A region with more samples than features wipes out all before it: nothing is left but its
-true model and its noise, in any direction. In the under regime that is the last region.
+Two such directions, each orthogonal to the vectors already known, therefore suffice for the whole batch. Only their
+coordinates in the span of all true models matter (at most T), and one coordinate for the model's distance from that
+span. This takes O(T) numbers per step, whatever m and n are, and imposes no condition on n or m - n. It is the
+matrix-variate Beta recursion in which only one column of the matrices is drawn. A region with more samples than
+features erases everything before it: the result is its true model plus noise in a uniform direction. In the under
+regime only the last region matters.
 
-That is the paper's learner. A regularised one (`krylov`) moves the model along u and in one direction across it.
+This is the paper's learner. A regularised learner (`krylov`) moves the model along u and in one direction orthogonal to
+it.
 
-The models of a fleet train on batches of their own. Outside of the span of the true models, each of them points in a
-direction that is equally likely to be any, whatever the others do; so averages need the angles between these directions
-alone, which are drawn once, when the models are averaged (`served_errors`).
+The models of a fleet train on separate batches. Outside of the span of the true models, each of them has a uniform
+direction, independent of the others. Averages therefore need only the angles between these directions, which are drawn
+once, when the models are averaged (`served_errors`).
 """
 
 from __future__ import annotations
@@ -36,15 +38,15 @@ from learnroute.model.validation import FloatArray, IntArray
 
 
 class Frame(NamedTuple):
-    """Coordinates of the true models of all regions, seen from the first model.
+    """Coordinates of the true models of all regions, relative to the first model.
 
     Attributes
     ----------
     models
         One row per region.
     outside
-        Where the last coordinate of a model is its distance from the span of the true models: how many dimensions there
-        are outside of that span. 0 where all coordinates are alike.
+        The number of dimensions outside of the span of the true models, if the last coordinate of a model is its
+        distance from that span. 0 if the last coordinate has no special meaning.
     """
 
     models: FloatArray
@@ -57,7 +59,7 @@ class Frame(NamedTuple):
 
     @classmethod
     def span_coordinates(cls, models: FloatArray, features: int) -> Frame:
-        """Return as few coordinates of true models as their span needs, and one for the distance from it, if any."""
+        """Return the coordinates of true models in their span, and one for the distance from it, if needed."""
         inside = span_coordinates(models)
         width = inside.shape[1]
         return cls(_pad_rows(inside, min(width + 1, features)), features - width)
@@ -66,7 +68,7 @@ class Frame(NamedTuple):
 # (true models; visits; learner; samples of each visit; runs; rng) -> the trained model of each run, in the same frame
 Trainer = Callable[[Frame, IntArray, Learner, IntArray, int, np.random.Generator], FloatArray]
 
-# (true models of all regions, seen from the first model; visits; learner; samples of each visit; runs; rng; weights of
+# (true models of all regions, relative to the first model; visits; learner; samples per visit; runs; rng; weights of
 # the regions in the mean error) -> final error of each run
 Sampler = Callable[[FloatArray, IntArray, Learner, IntArray, int, np.random.Generator, FloatArray], FloatArray]
 
@@ -85,9 +87,9 @@ def direct(
     models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
     weights: FloatArray,
 ) -> FloatArray:  # fmt: skip
-    """Draw final errors by drawing X and z and training on them: the slow and obvious reference.
+    """Draw final errors by drawing X and z and training on them, as a slow and obvious reference.
 
-    Normal equations do for Gaussian features, and are the fastest way to be slow.
+    Normal equations are accurate enough for Gaussian features, and fastest.
     """
     known = Frame.whole(models, learner.features)
     model = train_directly(known, visits, learner, samples, runs, rng)
@@ -130,7 +132,7 @@ def train_directly(
 
 
 def _pad_rows(rows: FloatArray, width: int) -> FloatArray:
-    """Put zeros behind each row."""
+    """Append zeros to each row."""
     wide = np.zeros((len(rows), width))
     wide[:, : rows.shape[1]] = rows
     return wide
@@ -139,16 +141,16 @@ def _pad_rows(rows: FloatArray, width: int) -> FloatArray:
 def served_errors(
     known: Frame, trained: Sequence[FloatArray], service: Service, rng: np.random.Generator, weights: FloatArray
 ) -> FloatArray:
-    """Return the mean error over all regions in each run, of the models that serve them.
+    """Return the mean error over all regions of the models that serve them, in each run.
 
     Parameters
     ----------
     known, trained
-        The true models, and those that were trained, each for all runs.
+        The true models, and the trained models, each for all runs.
     service
         The weights of the average of all models, or the model of each region.
     rng, weights
-        Where angles between models come from, and how much each region counts in the mean.
+        Random number generator for angles between models, and weight of each region in the mean.
     """
     served = np.zeros(len(known.models), dtype=np.int64) if service.served_by is None else service.served_by
     if service.weights is not None:
@@ -161,7 +163,7 @@ def served_errors(
 
 
 def _average(trained: Sequence[FloatArray], shares: FloatArray, outside: int, rng: np.random.Generator) -> FloatArray:
-    """Average models; those outside of the span point in directions that are drawn for each."""
+    """Average models; the direction of each model outside of the span is drawn."""
     average = np.zeros_like(trained[0])
     for share, model in zip(shares.tolist(), trained, strict=True):
         length, other = average[:, -1].copy(), share * model[:, -1]
@@ -173,7 +175,7 @@ def _average(trained: Sequence[FloatArray], shares: FloatArray, outside: int, rn
 
 
 def span_coordinates(models: FloatArray) -> FloatArray:
-    """Return the coordinates of the rows in their own span, in as few dimensions as they need (at least 1)."""
+    """Return the coordinates of the rows in their span, with as few dimensions as possible (at least 1)."""
     left, singular, _ = np.linalg.svd(models, full_matrices=False)
     rank = max(1, int(np.sum(singular > 1e-13 * singular[0])))
     coordinates: FloatArray = left[:, :rank] * singular[:rank]
@@ -184,7 +186,7 @@ def _under(
     models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
     weights: FloatArray,
 ) -> FloatArray:  # fmt: skip
-    """|w_T - w*_T|² ~ σ²·χ²_m/χ²_{n-m+1}, in any direction; the rest is geometry."""
+    """Draw final errors from |w_T - w*_T|² ~ σ²·χ²_m/χ²_{n-m+1} with a uniform direction."""
     m = learner.features
     length = _least_squares_error(learner, int(samples[-1]), runs, rng)
     along = length * _cosine(m, runs, rng)  # towards the weighted mean of all models
@@ -215,7 +217,7 @@ def _over(
 def train_in_span(
     known: Frame, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw what each visit makes of the coordinates that are kept."""
+    """Draw the kept coordinates of the models after each visit."""
     m, inside = learner.features, known.models.shape[1]
     model = np.zeros((runs, inside))
     trainings = trainings_of(learner, len(visits))
@@ -241,14 +243,14 @@ def train_in_span(
 def _regularised_batch(
     gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator, training: Learner
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what one batch adds to each model, as `_batch` does: one part along u, one in any direction across it."""
+    """Return the step of each model, as `_batch` does: one part along u, one in a uniform direction orthogonal to u."""
     runs, k = gap.shape
     distance, unit = _unit(gap)
     along, across = move(training, distance, m, n, noise, rng)
     theta = _across(rng.standard_normal((runs, k)), unit)
     rest = _chi2(m - k, runs, rng)
     length = np.sqrt(np.sum(theta**2, axis=1) + rest)
-    scale = np.divide(across, length, out=np.zeros(runs), where=length > 0)  # with one feature there is no across
+    scale = np.divide(across, length, out=np.zeros(runs), where=length > 0)  # one feature has no orthogonal direction
     return along[:, None] * unit + scale[:, None] * theta, scale**2 * rest
 
 
@@ -256,20 +258,20 @@ def _unit(gap: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the length of each row, and its direction."""
     distance: FloatArray = np.linalg.norm(gap, axis=1)
     unit = np.zeros_like(gap)
-    unit[:, 0] = 1.0  # any direction does where there is no gap
+    unit[:, 0] = 1.0  # any direction will do if there is no gap
     np.divide(gap, distance[:, None], out=unit, where=distance[:, None] > 0)
     return distance, unit
 
 
 def _batch(gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Return what one batch adds to each model: kept coordinates, and squared length outside of them.
+    """Return the step of each model for one batch: kept coordinates, and squared length outside of them.
 
-    `gap` is u, one row a run, in the k kept coordinates. h is the direction of the first step outside of them.
+    `gap` is u, one row per run, in the k kept coordinates. h is the direction of the first step outside of them.
     """
     runs, k = gap.shape
     distance, unit = _unit(gap)
 
-    # b from two chi-squares; θ across u: θ_in in kept coordinates, θ_h along h
+    # b from two chi-squares; θ orthogonal to u: θ_in in kept coordinates, θ_h along h
     fitted, left = _chi2(n, runs, rng), _chi2(m - n, runs, rng)
     share = fitted / (fitted + left)
     theta = _across(rng.standard_normal((runs, k)), unit)
@@ -282,7 +284,7 @@ def _batch(gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generat
     if noise == 0:
         return reach[:, None] * along, (reach * along_h) ** 2
 
-    # η across u and θ: η_in in kept coordinates, η_h along h, η_rest elsewhere (squared)
+    # η orthogonal to u and θ: η_in in kept coordinates, η_h along h, η_rest elsewhere (squared)
     eta = _across(rng.standard_normal((runs, k)), unit)
     eta_h = rng.standard_normal(runs) if m > k else np.zeros(runs)
     overlap = np.sum(eta * theta, axis=1) + eta_h * theta_h
@@ -299,18 +301,18 @@ def _batch(gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generat
 
 
 def _across(vectors: FloatArray, unit: FloatArray) -> FloatArray:
-    """Take out of each row its part along a unit vector."""
+    """Remove from each row its part along a unit vector."""
     rest: FloatArray = vectors - np.sum(vectors * unit, axis=1)[:, None] * unit
     return rest
 
 
 def _chi2(degrees: int, runs: int, rng: np.random.Generator) -> FloatArray:
-    """Chi-squares, 0 for no degree of freedom."""
+    """Draw chi-square variables; 0 for no degrees of freedom."""
     return 2.0 * rng.standard_gamma(degrees / 2, runs)
 
 
 def _cosine(dimension: int, runs: int, rng: np.random.Generator) -> FloatArray:
-    """One coordinate of a direction drawn evenly in that many dimensions."""
+    """Draw one coordinate of a uniform direction in `dimension` dimensions."""
     normal = rng.standard_normal(runs)
     cosine: FloatArray = normal / np.sqrt(normal**2 + _chi2(dimension - 1, runs, rng))
     return cosine

@@ -1,12 +1,12 @@
-"""Which form of the law predicts pilot routes that it was not fitted to.
+"""Select the form of the law that best predicts pilot routes to which it was not fitted.
 
 Each form is fitted without some of the pilots, and predicts all errors along these from the errors before their first
-visit, as a plan does. A single pilot has its visits left out in turn, each predicted from the errors just before it.
-A tie goes to the simpler form. Forms tie if the difference of their squared errors is within its standard error (the
-one-standard-error rule of Breiman, Friedman, Olshen and Stone 1984).
+visit, as a plan does. With a single pilot, its visits are left out in turn, and each is predicted from the errors just
+before it. If forms tie, the simpler one is chosen. Forms tie if the difference of their squared errors is within its
+standard error (the one-standard-error rule of Breiman, Friedman, Olshen and Stone 1984).
 
-Two predictions that ignore where the learner trained are made in the same way. A law that does no better than these
-cannot tell one order of regions from another.
+Two predictions that ignore where the learner trained are made in the same way. A law that is not better than these
+cannot distinguish orders of regions.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from learnroute.learning.laws import COMMON, HELD, LINEAR, Fit, Route, Visits
 from learnroute.model.validation import FloatArray, IntArray
 
 MOST_FOLDS = 10  # groups of pilots that are left out in turn; ten are customary in cross-validation
-STANDARD_ERRORS = 1.0  # of the difference: a form that is better by no more ties with the simpler one
-TIE = 0.001  # of left-out R²: forms that differ by no more tie in any case
+STANDARD_ERRORS = 1.0  # of the difference; a form that is better by at most this much ties with the simpler one
+TIE = 0.001  # of left-out R²; forms that differ by at most this much always tie
 
 
 class Scores(NamedTuple):
-    """Squared errors of predicting left-out visits: of each form, one per visit, and of order-blind predictions.
+    """Squared errors of predicting left-out visits, for each form (one per visit) and for order-blind predictions.
 
-    `order_blind` is the sum for the better of two predictions that ignore where the learner trained, `total` the sum of
-    squares about the mean.
+    `order_blind` is the sum for the better of two predictions that ignore where the learner trained, and `total` the
+    sum of squares about the mean.
     """
 
     errors: dict[str, FloatArray]
@@ -39,18 +39,18 @@ class Scores(NamedTuple):
 
     @property
     def r_squared(self) -> dict[str, float]:
-        """The left-out R² of each form; below 0, the mean predicts better."""
+        """The left-out R² of each form; if it is below 0, the mean predicts better."""
         return {
             name: 1 - float(errors.sum()) / self.total if self.total > 0 else 0.0
             for name, errors in self.errors.items()
         }
 
     def skill(self, form: str) -> float:
-        """Return by which share a form reduces the squared error of the order-blind prediction."""
+        """Return the relative reduction of the squared error of the order-blind prediction by a form."""
         return 1 - float(self.errors[form].sum()) / self.order_blind if self.order_blind > 0 else 0.0
 
     def choose(self, preference: Sequence[str]) -> str:
-        """Return the best form; of those that tie, the one that comes first."""
+        """Return the best form; among ties, the first in order of preference."""
         known = [form for form in preference if form in self.errors]
         best = known[0]
         for form in known[1:]:
@@ -62,10 +62,10 @@ class Scores(NamedTuple):
 
 
 def preference_of(same_learner: bool | None) -> tuple[str, ...]:
-    """Return the forms, the simplest first: `common` has one coefficient more than the others.
+    """Return the forms, the simplest first: `common` has one more coefficient than the others.
 
-    Of these, a linear learner is proved to have `held`, if it is known what D was measured from. That proof is worth
-    nothing where the pilots are of another learner.
+    For a linear learner, `held` is proved if the first model of D is known. The proof does not apply if the pilots
+    belong to another learner.
     """
     return (LINEAR, HELD, COMMON) if same_learner is False else (HELD, LINEAR, COMMON)
 
@@ -73,7 +73,7 @@ def preference_of(same_learner: bool | None) -> tuple[str, ...]:
 def cross_validate(
     routes: Sequence[Route], moved: FloatArray, first: FloatArray | None, found: Visits, fits: dict[str, Fit]
 ) -> Scores:
-    """Score fitted forms by pilots (or visits of a single one) that are left out."""
+    """Score fitted forms on left-out pilots (or left-out visits of a single pilot)."""
     if len(routes) > 1:
         errors, blind = _by_pilots(routes, moved, first, fits)
     else:
@@ -85,7 +85,7 @@ def cross_validate(
 def _by_pilots(
     routes: Sequence[Route], moved: FloatArray, first: FloatArray | None, fits: dict[str, Fit]
 ) -> tuple[dict[str, FloatArray], float]:
-    """Return the squared errors of each form and of the better order-blind prediction, in pilots that are left out."""
+    """Return the squared errors of each form and of the better order-blind prediction, in left-out pilots."""
     errors: dict[str, list[FloatArray]] = {name: [] for name in fits}
     rolled, means = 0.0, 0.0
     for fold in np.array_split(np.arange(len(routes)), min(len(routes), MOST_FOLDS)):
@@ -124,7 +124,7 @@ def _refit(
 
 
 def _by_visits(found: Visits, moved: FloatArray) -> float:
-    """Return the squared error of the better order-blind prediction, in visits that are left out."""
+    """Return the squared error of the better order-blind prediction, in left-out visits."""
     table, stepped, means = _blind_table(found, moved), 0.0, 0.0
     for visit in range(int(found.visit.max()) + 1):
         out = found.visit == visit
@@ -137,7 +137,7 @@ def _by_visits(found: Visits, moved: FloatArray) -> float:
 
 
 def _blind_table(found: Visits, moved: FloatArray) -> FloatArray:
-    """Return regressors of the law with D's column means in the place of D: every visit does the same."""
+    """Return regressors of the law with D's column means instead of D, so that every visit has the same effect."""
     typical = moved.mean(axis=0)[found.region]
     return np.column_stack([found.before, -found.here, typical, np.ones(len(found.after))])
 
@@ -151,7 +151,7 @@ def _blind_roll(route: Route, moved: FloatArray, values: FloatArray) -> FloatArr
 
 
 def _region_means(found: Visits, size: int) -> FloatArray:
-    """Return the mean error in each region after visits; of regions without any, the mean of all."""
+    """Return the mean error in each region after visits; for regions without any, the mean over all."""
     counts = np.bincount(found.region, minlength=size)
     sums = np.bincount(found.region, weights=found.after, minlength=size)
     return np.asarray(np.where(counts > 0, sums / np.maximum(1, counts), found.after.mean()))

@@ -27,9 +27,9 @@ class PlannedFleet:
     models
         The number of the model that each visit trains, from 0, vehicle after vehicle.
     weights
-        The weight of each model in the average that serves all regions; None where models serve their own regions.
+        The weight of each model in the average that serves all regions; None if models serve their own regions.
     served_by
-        The number of the model that serves each region (None: the untrained one); None where models are averaged.
+        The number of the model that serves each region (None: the untrained one); None if models are averaged.
     """
 
     routes: tuple[tuple[str, ...], ...]
@@ -39,7 +39,7 @@ class PlannedFleet:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self | None:
-        """Return what the members of a plan say about its fleet; None where there is one vehicle with one model."""
+        """Return the fleet described by the members of a plan; None if there is one vehicle with one model."""
         weights, served_by = data.get("weights"), data.get("served_by")
         if weights is None and served_by is None:
             return None
@@ -74,21 +74,21 @@ class PlannedFleet:
 
     @property
     def size(self) -> int:
-        """The number of models; those that no visit trains count where they are vehicles, or have a weight."""
+        """Number of models; untrained models count if they belong to a vehicle or have a weight."""
         return max(len(self.routes), len(self.weights or ()), *(model + 1 for model in self.models), 1)
 
     @property
     def most_trainings(self) -> int:
-        """The most visits that train one model."""
+        """The largest number of visits that train one model."""
         return max((self.models.count(model) for model in set(self.models)), default=0)
 
     @property
     def kind(self) -> str:
-        """What there are several of: each vehicle has its own model."""
+        """The word for the models: `vehicle` if there are several vehicles, with one model each, else `model`."""
         return "vehicle" if len(self.routes) > 1 else "model"
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return the routes, and how the models serve, as lines that are printed; models are counted from 1."""
+        """Return the routes, and how the models serve, as printed lines; models are counted from 1."""
         found: list[tuple[str, str]] = []
         for number, route in enumerate(self.routes, 1):
             stops = list(map(clip, route))
@@ -107,14 +107,14 @@ class PlannedFleet:
         return found
 
     def servers(self, regions: Sequence[str]) -> list[str] | None:
-        """Return what serves each region, in words; None where that is the average of all models."""
+        """Return what serves each region, in words; None if it is the average of all models."""
         if self.served_by is None:
             return None
         served = [self.served_by[name] for name in regions]
         return ["untrained" if model is None else f"model {model + 1}" for model in served]
 
     def serving(self, trained: Sequence[Any], first: Any, regions: Sequence[str]) -> list[Any]:
-        """Return the model that serves each region: of `trained` learners, or the untrained one (`first`)."""
+        """Return the model that serves each region: one of the `trained` learners, or the untrained one (`first`)."""
         models = [learner if k in self.models else first for k, learner in enumerate(trained)]
         if self.weights is not None:
             return [merge_models(models, self.weights)] * len(regions)
@@ -123,13 +123,13 @@ class PlannedFleet:
         return [first if model is None else models[model] for model in served]
 
     def result(self, trained: Sequence[Any], serving: Sequence[Any]) -> Any:
-        """Return what came of the training: the average, or the models (None: never trained)."""
+        """Return the result of training: the average, or the models (None: never trained)."""
         if self.weights is not None:
             return _inner(serving[0])
         return tuple(_inner(model) if k in self.models else None for k, model in enumerate(trained))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values, as a plan file has them."""
+        """Return plain JSON values, in the form of a plan file."""
         routes: dict[str, Any] = {"routes": [list(route) for route in self.routes]}
         if self.kind == "model":
             routes = {"route": list(self.routes[0]), **routes, "models": list(self.models)}
@@ -146,7 +146,7 @@ class PlannedFleet:
 
 
 def check_coefficients(model: Any) -> None:
-    """Refuse a learner whose models cannot be averaged."""
+    """Reject a learner whose models cannot be averaged."""
     if not hasattr(model, "coef_"):
         reason = (
             "has no coefficients (coef_, intercept_) to average; plan models that serve "
@@ -156,7 +156,7 @@ def check_coefficients(model: Any) -> None:
 
 
 def merge_models(models: Sequence[Any], weights: Sequence[float]) -> Any:
-    """Return the weighted average of linear models: a copy of the first of them with averaged coefficients."""
+    """Return the weighted average of linear models, as a copy of the first model with averaged coefficients."""
     used = [(weight, model) for weight, model in zip(weights, models, strict=True) if weight]
     for _, model in used:
         check_coefficients(model)

@@ -1,4 +1,4 @@
-"""Monte Carlo of Stage II: what the learner does on a route, beside what the closed forms say."""
+"""Monte Carlo simulation of Stage II: the learner's errors on a route, compared with the closed forms."""
 
 from __future__ import annotations
 
@@ -49,32 +49,32 @@ SAMPLERS: dict[str, Sampler] = {"low-dimensional": low_dimensional, "direct": di
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MOST_RUNS = 10**8
 MOST_ENTRIES = 3 * 10**8  # of one region's features: 2.4 GB
-CHUNK = 200_000  # numbers drawn at once, between two looks at the clock
+CHUNK = 200_000  # numbers drawn between two checks of the time limit
 MOST_CHUNK = 4096  # runs
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation(ResultMixin):
-    """Draws of the final error F_T (e2) on one route, beside its closed form; regions count by their importance.
+    """Draws of the final error F_T (e2) on one route, with its closed form. Regions are weighted by importance.
 
     Attributes
     ----------
     expected
-        Lemma 1 or Lemma 2 (e6, e12) for the true models that were simulated, or the recursion of a regularised
-        learner.
+        Lemma 1 or Lemma 2 (e6, e12) for the simulated true models, or the recursion of a regularised learner.
     mean, standard_error, interval
-        Of the simulated errors; the interval holds `expected` with probability `level` if the closed form is true.
+        Mean of the simulated errors, its standard error and its confidence interval, which contains `expected` with
+        probability `level` if the closed form is correct.
     bound
-        The planner's bound (e8, e14), which knows upper bounds Δ only, in its parts; `loss` is the same with true
-        models. Of a regularised learner it is no bound but the loss if the models are as far apart as Δ says.
+        The planner's bound (e8, e14) from the upper bounds Δ alone, in its parts; `loss` is the same for the true
+        models. For a regularised learner it is not a bound, but the loss of models whose squared distances equal Δ.
     dissimilarities
-        What drawn models match: `estimate` (unbiased estimates) or `upper` (upper bounds).
+        The dissimilarities that drawn models match: `estimate` (unbiased estimates) or `upper` (upper bounds).
     errors
         The final error of every run.
     notes
-        What the reader should know, one sentence each.
+        Remarks on the result, one sentence each.
     plan
-        Where there are several vehicles or models: their routes, and the weights or the models that serve the regions.
+        With several vehicles or models, their routes, and the weights or the models that serve the regions.
     """
 
     picture = "draw_simulations"
@@ -115,8 +115,8 @@ class Simulation(ResultMixin):
 
     @property
     def deviation(self) -> float | None:
-        """How many standard errors the mean is above the closed form; None where nothing is random."""
-        random = self.standard_error > 1e-12 * abs(self.mean)  # else it is but rounding
+        """The mean minus the closed form in standard errors; None if nothing is random."""
+        random = self.standard_error > 1e-12 * abs(self.mean)  # otherwise it is only rounding error
         return (self.mean - self.expected) / self.standard_error if random else None
 
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
@@ -127,7 +127,7 @@ class Simulation(ResultMixin):
         return Table((Column("run"), Column("error")), list(enumerate(self.errors.tolist(), 1)))
 
     def sheet(self) -> Sheet:
-        """Return the mean error beside the closed form."""
+        """Return the mean error and the closed form."""
         return simulations_sheet([("route", self)])
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class Simulation(ResultMixin):
         }
 
     def _routes(self) -> dict[str, Any]:
-        """Return the route, or the routes of a fleet and how its models serve, as a plan file has them."""
+        """Return the route, or the routes of a fleet and how its models serve, in the form of a plan file."""
         if self.plan is None:
             return {"order": list(self.order), "route": list(self.route)}
         return {name: value for name, value in self.plan.to_dict().items() if name in ROUTES}
@@ -171,7 +171,7 @@ ROUTES = ("order", "route", "routes", "models", "weights", "served_by", "travels
 
 
 def simulations_table(found: Sequence[tuple[str, Simulation]]) -> Table:
-    """Return one row per route, each with the method that it is of."""
+    """Return one row per route, with the method that found it."""
     first = found[0][1]
     columns = (
         Column("method"),
@@ -195,7 +195,7 @@ def simulations_table(found: Sequence[tuple[str, Simulation]]) -> Table:
 
 
 def simulations_sheet(found: Sequence[tuple[str, Simulation]]) -> Sheet:
-    """Return what is read of simulations of the same problem along some routes."""
+    """Return the printed form of simulations of the same problem along several routes."""
     first = found[0][1]
     origin = "from the file" if first.truth.origin == "given" else f"drawn to match {KINDS[first.dissimilarities]}"
     seconds = sum(one.seconds for _, one in found)
@@ -237,36 +237,36 @@ def simulate(
     Parameters
     ----------
     problem
-        With true models (`truth`, `initial_model`), or without: then some are drawn to match its dissimilarities.
+        A problem. If it has no true models (`truth`, `initial_model`), some are drawn to match its dissimilarities.
     route
-        Names or indices of the regions, in order of visit; for several vehicles, a list of them per vehicle; or a plan.
-        Where `problem.visits` allows it, some regions are left out or visited again. Errors are measured in all
-        regions. With several vehicles or models, each model is trained along its visits.
+        Names or indices of the regions, in order of visit; for several vehicles, one such list per vehicle; or a plan.
+        If `problem.visits` allows it, regions may be skipped or visited again. Errors are measured in all regions. With
+        several vehicles or models, each model is trained along its visits.
     runs
-        How many times.
+        Number of runs.
     seed
-        Same problem, route, runs, sampler and seed: same draws. Other routes see the same true models.
+        The same problem, route, runs, sampler and seed give the same draws. Other routes have the same true models.
     sampler
         `low-dimensional` (default, its cost does not depend on m and n) or `direct` (all of X and z; the reference).
     level
-        Of the confidence interval.
+        Level of the confidence interval.
     time_limit
-        Seconds; when they are over, what was drawn by then is reported and says so.
+        Time limit in seconds. If it is reached, the result contains the runs drawn so far, and a note says so.
     progress
-        Called now and then with the share that is done.
+        Called periodically with the fraction that is done.
     models
         For one vehicle with several models, the number of the model that each visit trains, from 0.
 
     Returns
     -------
     Simulation
-        Mean, interval and quantiles of the final error, beside the closed form.
+        Mean, interval and quantiles of the final error, and the closed form.
 
     Raises
     ------
     InputError
-        Where an argument is not of the type, or outside of the range, that is asked for, or true models would have to
-        be drawn for too many regions.
+        If an argument has the wrong type or is out of range, or true models would have to be drawn for too many
+        regions.
     """
     check_type("problem", problem, Problem)
     if not problem.learner.has_shape:
@@ -294,7 +294,7 @@ def simulate(
         loss, bound = true_loss(known, stops), expected_loss(problem.with_upper_bounds(), stops)
         last = trainings_of(problem.learner, len(stops))[-1]
         if counts[0][-1] > problem.learner.features and problem.learner.noise == 0 and isinstance(last, LeastSquares):
-            errors = np.full(runs, loss.error)  # the last region is learnt exactly: nothing is left to chance
+            errors = np.full(runs, loss.error)  # the last region is learnt exactly, so the error is not random
         else:
             errors = _draw(*_one_model(problem, truth, stops, sampler), runs, stream, budget)
         notes = _bound_note(problem, truth)
@@ -338,7 +338,7 @@ def simulate(
 
 
 def _fleet_plan(problem: Problem, route: Any, models: Sequence[int] | None) -> Plan | None:
-    """Return the plan of several vehicles or models that is to be simulated; None for one vehicle with one model."""
+    """Return the plan to simulate for several vehicles or models; None for one vehicle with one model."""
     if problem.fleet_rules is None:
         return None
     routes = route.fleet if isinstance(route, Plan) else route
@@ -356,7 +356,7 @@ Draw = Callable[[int, np.random.Generator], FloatArray]  # runs and rng -> final
 
 
 def _one_model(problem: Problem, truth: Truth, stops: IntArray, sampler: str) -> tuple[Draw, int]:
-    """Return what draws final errors of one model, and how many numbers it needs for each run."""
+    """Return a function that draws final errors of one model, and how many numbers it needs per run."""
     sample, learner, samples = SAMPLERS[sampler], problem.learner, problem.counts[stops]
     everyone = visits_first(stops.tolist(), problem.size)
     models, visits = (truth.models - truth.initial_model)[everyone], np.argsort(everyone)[stops]
@@ -370,7 +370,7 @@ def _one_model(problem: Problem, truth: Truth, stops: IntArray, sampler: str) ->
 def _several_models(
     problem: Problem, truth: Truth, trainings: Sequence[IntArray], service: Service, sampler: str
 ) -> tuple[Draw, int]:
-    """Return what draws final errors of a fleet, and how many numbers it needs for each run."""
+    """Return a function that draws final errors of a fleet, and how many numbers it needs per run."""
     learner, models, whole = problem.learner, truth.models - truth.initial_model, sampler == "direct"
     known = Frame.whole(models, learner.features) if whole else Frame.span_coordinates(models, learner.features)
     train, width = train_directly if whole else train_in_span, known.models.shape[1]
@@ -388,7 +388,7 @@ def _several_models(
 
 
 def _numbers(sampler: str, learner: Learner, width: int, samples: IntArray) -> int:
-    """Return about how many numbers one run holds at once, or refuse too many."""
+    """Return approximately how many numbers one run keeps in memory; reject too many."""
     if sampler == "direct":
         numbers = learner.features * int(samples.max())
         if numbers > MOST_ENTRIES:
@@ -402,7 +402,7 @@ def _numbers(sampler: str, learner: Learner, width: int, samples: IntArray) -> i
 
 
 def _draw(draw: Draw, numbers: int, runs: int, stream: np.random.SeedSequence, budget: Budget) -> FloatArray:
-    """Draw in chunks, each with its own stream, until all is drawn or the time is up (two runs at least)."""
+    """Draw in chunks, each with its own stream, until all runs are drawn or time is up (but at least two runs)."""
     chunk = min(MOST_CHUNK, max(2, CHUNK // numbers))
     parts: list[FloatArray] = []
     done = 0
@@ -424,7 +424,7 @@ def _with_truth(problem: Problem, truth: Truth) -> Problem:
 
 
 def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:
-    """Say so where Δ gives no bound: to some learners, or as the true models are further apart (Assumption 1 fails)."""
+    """Warn if Δ gives no bound: for some learners, or if true models are further apart (Assumption 1 fails)."""
     if problem.updates.coupled:
         return (
             "some dissimilarities count negatively for a regularised learner: what Δ gives is its error if models are "
@@ -453,9 +453,9 @@ def _average_note() -> tuple[str, ...]:
 
 
 def _tail_note(problem: Problem, counts: Sequence[IntArray]) -> tuple[str, ...]:
-    """Warn where the error has a mean but no variance: an inverse chi-square of at most 4 degrees of freedom."""
+    """Warn if the error has a mean but no variance: an inverse chi-square with at most 4 degrees of freedom."""
     learner, nearest = problem.learner, LARGEST_COUNT
-    for samples in counts:  # of each visit of a model
+    for samples in counts:  # samples per visit of a model
         for n, training in zip(samples.tolist(), trainings_of(learner, len(samples)), strict=True):
             nearest = min(nearest, abs(learner.features - n)) if isinstance(training, LeastSquares) else nearest
     degrees = nearest + 1

@@ -1,7 +1,7 @@
-"""What one region's batch does to a model: the paper's two updates, and regularised ones.
+"""Updates of a model by one region's batch: the paper's two updates, and regularised ones.
 
-Features are `samples x features` here (the paper's x, transposed). Everything goes through a singular value
-decomposition, or an orthogonal triangular one: no normal equations, no inverse.
+Features are `samples x features` here (the paper's x, transposed). All updates use a singular value decomposition or a
+QR decomposition, without normal equations or inverses.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from learnroute.model.validation import FloatArray
 
 
 def train(features: FloatArray, targets: FloatArray, previous: FloatArray) -> FloatArray:
-    """Return the model after one region, by (e5) or (e11) as the shape of the batch has it."""
+    """Return the model after one region, by (e5) or (e11) depending on the shape of the batch."""
     samples, width = features.shape
     if abs(width - samples) <= 1:
         raise InputError(
@@ -29,16 +29,16 @@ def train(features: FloatArray, targets: FloatArray, previous: FloatArray) -> Fl
 
 
 def least_squares(features: FloatArray, targets: FloatArray) -> FloatArray:
-    """(e5): the one model that fits the batch best; whatever was learnt before is gone.
+    """Return the least-squares model of the batch (e5), which does not depend on the previous model.
 
-    Columns are brought to one length first, so that units do not decide what counts as rank-deficient.
+    Columns are first scaled to equal length, so that the rank does not depend on units.
     """
     scale = _lengths(features, axis=0)
     return _solve(features / scale, targets, "features") / scale
 
 
 def least_change(features: FloatArray, targets: FloatArray, previous: FloatArray) -> FloatArray:
-    """(e11): of all models that fit the batch exactly, the one nearest to the previous model."""
+    """Return the model nearest to the previous one among all models that fit the batch exactly (e11)."""
     scale = _lengths(features, axis=1)
     missing = (targets - features @ previous) / scale
     return previous + _solve(features / scale[:, None], missing, "samples")
@@ -55,9 +55,9 @@ def proximal(features: FloatArray, targets: FloatArray, previous: FloatArray, st
 def gradient(
     features: FloatArray, targets: FloatArray, previous: FloatArray, steps: int, rate: float | None
 ) -> FloatArray:
-    """Return the model after so many steps w ← w - rate·X'(Xw - y)/n; all at once, on the singular directions.
+    """Return the model after several steps w ← w - rate·X'(Xw - y)/n, computed at once in the singular directions.
 
-    Without a rate, it is one over the largest eigenvalue of X'X/n. A rate with which the steps diverge is refused.
+    The default rate is one over the largest eigenvalue of X'X/n. A rate for which the steps diverge is rejected.
     """
     left, singular, right = np.linalg.svd(features, full_matrices=False)
     values = singular**2 / len(targets)
@@ -81,9 +81,9 @@ def gradient(
 def recursive(
     features: FloatArray, targets: FloatArray, factor: FloatArray, initial: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the model that fits all batches so far best, and the factor that keeps what it needs of them.
+    """Return the model that best fits all batches so far, and the factor that summarises them.
 
-    `factor` is the triangular R of [X, y - X·initial] over all samples and the prior, R'R being their second moments.
+    `factor` is the triangular R of [X, y - X·initial] over all samples and the prior; R'R are their second moments.
     """
     batch = np.column_stack([features, targets - features @ initial])
     updated: FloatArray = np.linalg.qr(np.vstack([factor, batch]))[1]
@@ -98,7 +98,7 @@ def _lengths(features: FloatArray, axis: int) -> FloatArray:
 
 
 def _solve(features: FloatArray, targets: FloatArray, what: str) -> FloatArray:
-    """Least squares of least length, refusing a batch whose `what` are not independent."""
+    """Return the minimum-norm least-squares solution; reject a batch whose `what` are linearly dependent."""
     solution, _, rank, _ = np.linalg.lstsq(features, targets, rcond=None)
     if rank < min(features.shape):
         raise InputError(

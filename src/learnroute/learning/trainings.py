@@ -1,4 +1,4 @@
-"""Trainings that are done, kept in a file, so that a long series of them goes on where it was."""
+"""Completed trainings in a file, so that a long series of them can be resumed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from learnroute.model.validation import FloatArray
 
 
 class TrainingFile:
-    """Errors after trainings, by run and region: in a file, or in memory alone."""
+    """Errors after trainings, by run and region, kept in a file or only in memory."""
 
     def __init__(self, path: Path | None, told_apart: str) -> None:
         self.path, self.told_apart = path, told_apart
@@ -37,7 +37,7 @@ class TrainingFile:
                 self.rows = {(int(row[0]), int(row[1])): np.array(row[2:]) for row in data["rows"]}
 
     def keep(self, key: tuple[int, int], errors: FloatArray) -> None:
-        """Add a training, and write all of them."""
+        """Add a training, and write all trainings."""
         self.rows[key] = errors
         if self.path is not None:
             rows = [[*key, *self.rows[key].tolist()] for key in sorted(self.rows)]
@@ -45,7 +45,7 @@ class TrainingFile:
 
 
 def fingerprint(settings: list[Any], regions: list[RegionData], learner: Any) -> str:
-    """Return what tells apart trainings with other results: the settings, the data, and how the learner is made."""
+    """Return a digest of everything that determines the results: settings, data, and the learner."""
     found = hashlib.sha256(json.dumps(settings).encode())
     for part in contents(learner):
         found.update(part)

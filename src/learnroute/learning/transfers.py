@@ -34,27 +34,27 @@ from learnroute.solvers.contract import Budget, Progress
 
 @dataclass(frozen=True, eq=False)
 class Transfer(PictureMixin):
-    """What a model trained in one region alone gets wrong in each.
+    """The errors in all regions of models trained in one region alone.
 
     Attributes
     ----------
     regions
-        Their names, in the order of rows and columns.
+        Names of the regions, in the order of rows and columns.
     errors
         T x T: errors[k, j] is the mean error in region j of models trained in region k alone.
     standard_errors
-        Of these means, from training to training; NaN where there was one training only.
+        Standard errors of these means over the trainings; NaN if there was only one training.
     trainings
-        How many trainings there were in each region.
+        Number of trainings in each region.
     measure
-        What the error is called.
+        Name of the error measure.
     before
-        The error in each region before any training, of a linear learner; else None. A learner that is held back
-        towards its first model does not get to its regions' own models, and `calibrate` can allow for that.
+        The error in each region before any training, for a linear learner; else None. A learner that is regularised
+        towards its first model does not reach the regions' own models, and `calibrate` can allow for that.
     learner
-        The class and the parameters of the learner, seeds left out; None where they are unknown.
+        The class and the parameters of the learner, without seeds; None if they are unknown.
     features_scaling
-        How raw features became the learner's, where that is known; the problem keeps it.
+        The scaling from raw features to the learner's, if known; the problem keeps it.
     """
 
     picture = "draw_transfer"
@@ -72,7 +72,7 @@ class Transfer(PictureMixin):
 
     @property
     def scores(self) -> FloatArray:
-        """The row sums: what it costs to end in a region, for a learner that retains nothing."""
+        """Row sums: the total error after ending in a region, for a learner that retains nothing."""
         return freeze(self.errors.sum(axis=1))
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class Transfer(PictureMixin):
         return Table.of_matrix("trained in", self.regions, self.errors)
 
     def sheet(self) -> Sheet:
-        """Return one row per region that was trained in."""
+        """Return one row per training region."""
         heads = ("trainings", "own error", "± s.e.", "mean error", "least", "most")
         styles = ("", ".4g", ".2g", ".4g", ".4g", ".4g")
         columns = (Column(None, "trained in", left=True), *map(Column, repeat(None), heads, styles))
@@ -108,7 +108,7 @@ class Transfer(PictureMixin):
 
     @classmethod
     def read(cls, path: str | Path) -> Transfer:
-        """Read what `save` wrote as `.json`."""
+        """Read a `.json` file written by `save`."""
         path = Path(path)
         with errors_naming(path):
             data = json_files.read(path)
@@ -143,8 +143,8 @@ class Transfer(PictureMixin):
     ) -> Problem:
         """Return the planning problem with these errors; without travel or coordinates, travel costs nothing.
 
-        Where the error before any training is not known, it is taken to be that of a model trained elsewhere, on
-        average, unless `initial` is given.
+        If the error before any training is unknown and `initial` is not given, it is assumed to be the average error
+        of models trained in other regions.
         """
         if travel is None and coordinates is None:
             travel = np.zeros((len(self.regions), len(self.regions)))
@@ -167,37 +167,36 @@ def transfer(
     resample: bool = False,
     features: FeatureMap | None = None,
 ) -> Transfer:
-    """Train a copy of a learner in each region alone, and test it in all: T x repeats trainings.
+    """Train a copy of a learner in each region alone and test it in all, with T x repeats trainings.
 
     Parameters
     ----------
     data
         Each region's samples: a `RegionData`, or (features, targets, test features, test targets).
     learner
-        Anything with `partial_fit` and `predict`, as `follow` takes it. It should be the same, with as much training
-        in a region, as along a route. It is not changed.
+        Any learner that `follow` accepts, with `partial_fit` and `predict`. It should be the learner used along routes,
+        with as much training per region. It is not changed.
     repeats
-        Trainings in each region. They differ by the learner's `random_state`, where it has one, and by the order of the
-        samples.
+        Number of trainings per region. They differ in the learner's `random_state`, if it has one, and in the order of
+        the samples.
     error
         `squared`, `zero-one`, `cross-entropy`, or a function of a model and a region.
     seed
-        Of random states and of orders of samples.
+        Seed of the random states and of the orders of samples.
     workers
-        Trainings at a time; more than 1 needs joblib. The result is the same.
+        Number of parallel trainings; more than 1 requires joblib. The result does not depend on it.
     time_limit
-        Seconds after which no training begins. Refused if some region had none by then.
+        Seconds after which no further training begins. Rejected if some region has not been trained in by then.
     progress
         Called after every training.
     file
-        Where trainings are kept (.json) as soon as they are done. A call with the same arguments goes on from there.
+        A file (.json) that stores each training as soon as it is done. A call with the same arguments resumes from it.
     resample
-        Whether each training deals the region's samples anew, as many to training and to test as were given. Then the
-        mean is over which samples were drawn, too, and a plan does not go by the luck of one draw. Worth it where
-        samples are few.
+        Whether each training divides the region's samples anew into training and test samples of the same sizes. The
+        mean is then also over the divisions, and a plan does not depend on a single one. Useful if samples are few.
     features
-        A map in front of the learner, as of `follow`: a problem's `features_scaling`, a callable or a transformer.
-        Samples that `Estimate.held_out` scaled are not scaled again.
+        A feature map applied before the learner, as in `follow`: a problem's `features_scaling`, a callable or a
+        transformer. Samples that `Estimate.held_out` scaled are not scaled again.
 
     Returns
     -------
@@ -207,9 +206,9 @@ def transfer(
     Raises
     ------
     InputError
-        Where samples, learner or error measure are not what is asked for.
+        If samples, learner or error measure are invalid.
     RefusedError
-        Where the time limit came before each region had a training.
+        If the time limit was reached before each region had a training.
     """
     budget = Budget.of(time_limit, progress)
     runs = as_count("repeats", repeats, meaning="the number of trainings")
@@ -219,7 +218,7 @@ def transfer(
     names, regions, classes = regions_of(list(data) if isinstance(data, Mapping) else [], data, features)
     if len(names) < 2:
         raise InputError("expected samples of at least 2 regions", field="data")
-    as_learner(learner, classes)  # refused here, if it is none
+    as_learner(learner, classes)  # rejects anything that is not a learner
     started = time.monotonic()
     called = getattr(measure, "__name__", type(measure).__name__)
     settings = [names, called, seed, *(["resample"] if resample else [])]
@@ -236,7 +235,7 @@ def transfer(
 
 
 def common_scaling(regions: list[RegionData]) -> FeaturesScaling | None:
-    """Return the scaling that made the features of all regions, if it is one."""
+    """Return the scaling of the features if it is the same in all regions; else None."""
     first = regions[0].scaling
     return first if all(region.scaling == first for region in regions) else None
 
@@ -257,7 +256,7 @@ def _train(
 
 
 def _train_all(jobs: Iterator[Any], workers: int, budget: Budget) -> Iterator[tuple[tuple[int, int], FloatArray]]:
-    """Do the trainings, here or by joblib; after the time limit, begin no more."""
+    """Run the trainings, in this process or with joblib; start none after the time limit."""
     if workers == 1:
         for job in jobs:
             if budget.exhausted:

@@ -1,4 +1,4 @@
-"""True models for a simulation: the problem's own, or drawn to match its dissimilarities."""
+"""True models for a simulation: given by the problem, or drawn to match its dissimilarities."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.validation import FloatArray, freeze
 
-MOST_DRAWN = 1000  # regions up to which models are made from a matrix
-SWEEPS = 1000  # of alternating projections, at most
+MOST_DRAWN = 1000  # regions for which models can be drawn from a matrix
+SWEEPS = 1000  # maximum number of alternating projections
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """True models, one row a region, and the learner's initial model.
+    """True models, one row per region, and the learner's initial model.
 
-    Entries beyond the width of the rows are 0 for all. `origin` says where the models come from; `met` is the
-    share of Δ that their squared distances reach (1 where they meet it exactly); `notes` say what does not fit.
+    Entries beyond the width of the rows are 0 for all models. `origin` says whether the models are given or drawn.
+    `met` is the share of Δ that their squared distances reach (1 if they equal it); `notes` describe mismatches.
     """
 
     models: FloatArray
@@ -32,28 +32,28 @@ class Truth:
 
 
 def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
-    """Return the problem's true models, or draw some whose squared distances are Δ, or as near below as can be.
+    """Return the problem's true models, or draw models whose squared distances are Δ or as close below as possible.
 
-    Δ are upper bounds, and not every matrix of numbers is one of squared distances. Where no models meet Δ, those
-    come in whose squared distances are nearest to Δ without exceeding it. Turning all models together changes
-    nothing, so their common rotation is drawn at random.
+    Δ are upper bounds, and not every matrix consists of squared distances. If no models have the squared distances Δ,
+    models are used whose squared distances are nearest to Δ without exceeding it. A common rotation of all models
+    changes nothing, so it is drawn at random.
 
     Parameters
     ----------
     problem
         The problem.
     rng
-        Where draws come from.
+        Random number generator.
 
     Returns
     -------
     Truth
-        True models, an initial one, where they come from, and how much of Δ they reach.
+        True models, an initial model, their origin, and the share of Δ that they reach.
 
     Raises
     ------
     InputError
-        Where the problem has no true models and is too large to draw some.
+        If the problem has no true models and is too large to draw them.
     """
     check_type("problem", problem, Problem)
     check_type("rng", rng, np.random.Generator)
@@ -70,7 +70,7 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
     first_matters = problem.regime == "over" or problem.learner.couples or problem.fleet_rules is not None
     first = problem.initial_errors
     anchored = bool(first.any()) and first_matters
-    if anchored:  # the first model is one more point
+    if anchored:  # the first model is an additional point
         wanted = np.block([[wanted, first[:, None]], [first[None, :], np.zeros((1, 1))]])
     places, met = _places(wanted, problem.learner.features)
     if met < 1:
@@ -98,7 +98,7 @@ def _places(wanted: FloatArray, most: int) -> tuple[FloatArray, float]:
     found = _squares(places)
     apart = found > 0
     excess = float((found[apart] / np.maximum(wanted[apart], 1e-300)).max(initial=1.0))
-    places = places / np.sqrt(excess)  # what the sweeps left above Δ
+    places = places / np.sqrt(excess)  # removes the excess over Δ that remains after the sweeps
     return places, float(_squares(places).sum() / wanted.sum())
 
 
@@ -120,7 +120,7 @@ def _nearest_below(wanted: FloatArray) -> FloatArray:
 
 
 def _conditionally_negative(squares: FloatArray) -> FloatArray:
-    """Project onto the matrices whose centred negative has no negative eigenvalue."""
+    """Project onto the matrices whose centred negative is positive semidefinite."""
     size = len(squares)
     axis = np.ones(size)
     axis[-1] += np.sqrt(size)
@@ -133,7 +133,7 @@ def _conditionally_negative(squares: FloatArray) -> FloatArray:
 
 
 def _points(squares: FloatArray, most: int) -> FloatArray:
-    """Classical scaling: points whose squared distances are these, where there are any."""
+    """Return points with the given squared distances, if they exist, by classical scaling."""
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
     values, axes = np.linalg.eigh(-(centred + centred.T) / 4)
     kept = np.flatnonzero(values > 1e-14 * max(float(values[-1]), 0.0))[::-1][:most]
@@ -144,7 +144,7 @@ def _points(squares: FloatArray, most: int) -> FloatArray:
 
 
 def _squares(points: FloatArray) -> FloatArray:
-    """Squared distances between all pairs of rows around the origin."""
+    """Return the squared distances between all pairs of rows around the origin."""
     norms = np.einsum("ij,ij->i", points, points)
     squares: FloatArray = np.maximum(norms[:, None] + norms[None, :] - 2 * points @ points.T, 0.0)
     np.fill_diagonal(squares, 0.0)
@@ -152,7 +152,7 @@ def _squares(points: FloatArray) -> FloatArray:
 
 
 def _rotation(size: int, rng: np.random.Generator) -> FloatArray:
-    """Draw a rotation or reflection, all equally likely."""
+    """Draw a rotation or reflection uniformly."""
     q, r = np.linalg.qr(rng.standard_normal((size, size)))
     turn: FloatArray = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)
     return turn

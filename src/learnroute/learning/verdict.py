@@ -16,21 +16,21 @@ from learnroute.learning.transfers import Transfer
 SUPPORTED, WEAK, NOT_SUPPORTED = "supported", "weak", "not supported"
 MEANING = {SUPPORTED: "plan with it", WEAK: "plan with care", NOT_SUPPORTED: "do not plan with it"}
 
-ENOUGH = 0.5  # skill of a supported law: it halves the squared error of predictions that ignore where one trained
-NO_SKILL = 0.0  # skill at which D might as well be the same for all regions: then no order is better than another
-WIDEST = 0.5  # of the interval of p₁ within 0 and 1: beyond, forgetting most and retaining most are not told apart
-OFF = 0.1  # by how much a coefficient, or the sum of those of e and D, may miss what the law has
-FEWEST_PILOTS = 2  # a single pilot cannot show whether another route goes by the same law
-NOISY = 0.2  # share of the variance of D that is noise of single trainings; beyond, it pulls D's coefficient to 0
-MOST_PILOTS = 30  # that are worth proposing
+ENOUGH = 0.5  # skill of a supported law: it halves the squared error of predictions that ignore the training region
+NO_SKILL = 0.0  # skill at which D might as well be the same for all regions, so that no order is better than another
+WIDEST = 0.5  # width of p₁'s interval within [0, 1]; wider ones do not separate forgetting most from retaining most
+OFF = 0.1  # tolerated deviation of a coefficient, or of the sum of those of e and D, from the law
+FEWEST_PILOTS = 2  # a single pilot cannot show whether another route follows the same law
+NOISY = 0.2  # share of the variance of D due to noise of single trainings; more biases D's coefficient towards 0
+MOST_PILOTS = 30  # maximum number of pilots to recommend
 
 
 class Evidence(NamedTuple):
-    """What the verdict goes by.
+    """The evidence on which the verdict is based.
 
-    `skill` is the share of the squared error of order-blind predictions that the law saves in left-out pilots; `free`
-    is the coefficient of D in the free fit, and `total` its sum with that of e. `plain` are p₁ and q without bounds.
-    `same_learner` says whether D and the pilots are of one learner (None: unknown).
+    `skill` is the relative reduction of the squared error of order-blind predictions in left-out pilots. `free` is the
+    coefficient of D in the free fit, and `total` the sum of the coefficients of e and D. `plain` are p₁ and q without
+    bounds. `same_learner` says whether D and the pilots belong to one learner (None: unknown).
     """
 
     form: str
@@ -44,7 +44,7 @@ class Evidence(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether to plan by a law. `reason` decided it, `advice` would help (None if nothing is missing)."""
+    """Whether to plan by a law, with its reason and, unless nothing is missing, advice on what would help."""
 
     verdict: str
     reason: str
@@ -128,12 +128,12 @@ def _advice(evidence: Evidence, transfer: Transfer) -> str:
 
 
 def _count_pilots(evidence: Evidence) -> int:
-    """Return about how many pilots make the intervals narrow enough, if their middles stay."""
+    """Return approximately how many pilots make the intervals narrow enough, if the estimates stay the same."""
     kept, free = evidence.retention, evidence.free
     shrink = [(min(1.0, kept.high) - max(0.0, kept.low)) / WIDEST]
     if free.low <= 0:
         shrink.append((free.value - free.low) / free.value if free.value > 0 else math.inf)
     if kept.high >= 1:
         shrink.append((kept.high - kept.value) / (1 - kept.value) if kept.value < 1 else math.inf)
-    most = min(max(shrink), float(MOST_PILOTS))  # widths go with one over the root of their number
+    most = min(max(shrink), float(MOST_PILOTS))  # widths are proportional to 1/√pilots
     return max(FEWEST_PILOTS, math.ceil(evidence.pilots * most**2))

@@ -1,1 +1,1 @@
-"""The paper's claims, measured: what is run, what came out, which verdicts follow, and the report."""
+"""Reproduction of the paper's claims: measurements, verdicts and the report."""

@@ -1,4 +1,4 @@
-"""From measurements to verdicts: each claim of the paper beside what was found."""
+"""Verdicts on each claim of the paper, from measurements."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from learnroute.reproduction.worst_cases import SPACES, WorstCase
 from learnroute.study.summary import Statistics
 
 HOLDS, FAILS, UNMEASURED = "holds", "does not hold", "not measured"
-SIGNIFICANT = 4.0  # standard errors; exceeded by chance once in 16 000 comparisons
+SIGNIFICANT = 4.0  # standard errors; exceeded by chance once in 16,000 comparisons
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, the verdict, and the figures behind it."""
+    """A claim of the paper, the verdict on it, and the supporting numbers."""
 
     name: str
     says: str
@@ -259,7 +259,7 @@ def _extremes(groups: Ratios) -> tuple[str, str]:
 
 
 def _beyond(groups: Ratios) -> list[str]:
-    """Say for each family how many problems have R >= 3/2."""
+    """Return, for each family, how many problems have R >= 3/2."""
     counts = []
     for family in FAMILIES:
         values = [value for key, group in groups.items() if key[0] == family for value in group]
@@ -277,7 +277,7 @@ def _below(groups: Ratios) -> str:
 
 
 def _turns(groups: Ratios) -> str:
-    """Say whether the mean ratio turns as m grows (uniform draws, σ = 0)."""
+    """Say whether the mean ratio is non-monotonic in m (uniform draws, σ = 0)."""
     turning = []
     for size in sorted({key[1] for key in groups}):
         keys = sorted((key for key in groups if key[:2] == ("uniform", size) and key[3] == 0), key=lambda key: key[2])

@@ -1,4 +1,4 @@
-"""The paper's figures, and those that its other claims need."""
+"""The paper's figures, and figures for its other claims."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def save_figures(found: Reproduction, folder: Path) -> list[Path]:
         for suffix in SUFFIXES:
             path = folder / f"{name}{suffix}"
             save_figure(figure, path)
-            figure.set_layout_engine("none")  # everything has its place by now
+            figure.set_layout_engine("none")  # the layout is final, so do not compute it again
             paths.append(path)
     return paths
 
 
 def draw_figure1(found: Reproduction) -> Figure:
-    """R against m, a panel for each T: mean, spread and maximum, with the baseline and the exact plan beside it."""
+    """Plot R against m, one panel per T: mean, spread and maximum, with the baseline and the exact plan."""
     sizes = found.scale.figure1.regions
     figure, grid = _grid(-(-len(sizes) // 2), 2, 4.3, 2.9)
     for axes, size in zip(grid.flat, sizes, strict=False):
@@ -80,7 +80,7 @@ def draw_figure1(found: Reproduction) -> Figure:
 
 
 def draw_figure1_families(found: Reproduction) -> Figure:
-    """Mean R of Algorithm 1 against m, a panel for each family, a line for each σ."""
+    """Plot the mean R of Algorithm 1 against m, one panel per family, one line per σ."""
     size = 10
     figure, grid = _grid(2, 2, 4.3, 2.7)
     for axes, family in zip(grid.flat, FAMILIES, strict=True):
@@ -102,7 +102,7 @@ def draw_figure1_families(found: Reproduction) -> Figure:
 
 
 def draw_figure2(found: Reproduction) -> Figure:
-    """R against T for both regimes: Algorithm 1, the baseline and the exact plan."""
+    """Plot R against T for both regimes: Algorithm 1, the baseline and the exact plan."""
     figure, grid = _grid(1, 2, 4.6, 3.6)
     for axes, (m, title) in zip(grid.flat, REGIMES.items(), strict=True):
         lines = _methods(axes, found.figure2, "uniform", m, 0.0)
@@ -115,17 +115,17 @@ def draw_figure2(found: Reproduction) -> Figure:
 
 
 def draw_figure2_families(found: Reproduction) -> Figure:
-    """Figure 2 for every family of problems."""
+    """Plot Figure 2 for every family of problems."""
     return _figure2_panels(found, [(family, 0.0) for family in FAMILIES], "σ = 0", lambda f, _: f"family {f}")
 
 
 def draw_figure2_noise(found: Reproduction) -> Figure:
-    """Figure 2 for every noise level."""
+    """Plot Figure 2 for every noise level."""
     return _figure2_panels(found, [("uniform", s) for s in NOISE], "uniform draws", lambda _, s: f"σ = {s:g}")
 
 
 def draw_improvement(found: Reproduction) -> Figure:
-    """Improvement on the baseline against T: one column per reading, one row per regime, one line per family."""
+    """Plot the improvement on the baseline against T: one column per reading, row per regime and line per family."""
     figure, grid = _grid(2, len(READINGS), 3.4, 2.7, share_y=False)
     for row, (m, title) in zip(grid, REGIMES.items(), strict=True):
         regime = "under" if m == UNDER else "over"
@@ -151,7 +151,7 @@ def draw_improvement(found: Reproduction) -> Figure:
 
 
 def draw_lemmas(found: Reproduction) -> Figure:
-    """Simulated mean over closed form, with 95 % intervals."""
+    """Plot the simulated mean divided by the closed form, with 95 % intervals."""
     checks = found.lemmas
     figure = new_figure(figsize=(7.2, 1.6 + 0.34 * len(checks)), layout="constrained")
     axes = figure.subplots()
@@ -176,7 +176,7 @@ def draw_lemmas(found: Reproduction) -> Figure:
 
 
 def draw_worst(found: Reproduction) -> Figure:
-    """The worst ratio found for each m, a panel for each space of instances, beside the bounds there."""
+    """Plot the worst ratio found for each m and its bounds, one panel per space of instances."""
     figure, grid = _grid(1, len(SPACES), 3.9, 3.7)
     for axes, (space, title) in zip(grid.flat, SPACES.items(), strict=True):
         cases = [case for case in found.worst if case.search.space == space]
@@ -196,7 +196,7 @@ def draw_worst(found: Reproduction) -> Figure:
 
 
 def draw_growth(found: Reproduction) -> Figure:
-    """Seconds against T on logarithmic axes, with the slopes of T² and T³."""
+    """Plot seconds against T on logarithmic axes, with the slopes of T² and T³."""
     figure = new_figure(figsize=(6.0, 4.2), layout="constrained")
     axes = figure.subplots()
     for k, family in enumerate(dict.fromkeys(timing.family for timing in found.growth)):
@@ -259,7 +259,7 @@ def _methods(axes: Axes, groups: Ratios, family: str, m: int, noise: float) -> d
 
 
 def _line(groups: Ratios, place: int, wanted: tuple[Any, ...]) -> Line:
-    """Statistics of the groups that agree with `wanted` (None: any), by their value at `place`."""
+    """Return statistics of the groups that match `wanted` (None: any), by their value at `place`."""
     return [
         (float(key[place]), Statistics.of(values))
         for key, values in groups.items()
@@ -268,7 +268,7 @@ def _line(groups: Ratios, place: int, wanted: tuple[Any, ...]) -> Line:
 
 
 def _percent(points: Iterable[Improvement]) -> Line:
-    """Improvements as points of a line, their intervals as its spread."""
+    """Return improvements as points of a line, with their intervals as its spread."""
     return [
         (float(i.regions), Statistics(0, 100 * i.value, 0.0, 100 * i.low, 100 * i.high, 100 * i.value)) for i in points
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""How the time of Algorithm 1 grows with the number of regions."""
+"""Growth of the running time of Algorithm 1 with the number of regions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from learnroute.study.families import random_problem
 
 @dataclass(frozen=True)
 class Timing:
-    """The least time of Algorithm 1 over several runs on one problem."""
+    """The minimum time of Algorithm 1 over several runs on one problem."""
 
     family: str
     regions: int
@@ -37,7 +37,7 @@ def time_algorithm1(family: str, regions: int, repeats: int, seed: int = 0) -> T
 
 
 def exponent(timings: Sequence[Timing]) -> float:
-    """The slope of log time over log T, by least squares over the upper half of the sizes."""
+    """Return the slope of log time over log T, by least squares over the upper half of the sizes."""
     largest = sorted(timings, key=lambda timing: timing.regions)[len(timings) // 2 :]
     x = np.log([timing.regions for timing in largest])
     y = np.log([timing.seconds for timing in largest])

@@ -1,4 +1,4 @@
-"""Lemmas 1 and 2 by Monte Carlo: the learner trained region after region on fresh data, beside the closed form."""
+"""Monte Carlo checks of Lemmas 1 and 2: train region after region on fresh data and compare with the closed form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOGETHER = 4_000_000  # numbers drawn at once
 
 @dataclass(frozen=True)
 class LemmaCheck:
-    """The mean final error of many trainings along one route, and what the lemma says it is."""
+    """The mean final error of many trainings along one route, and its value according to the lemma."""
 
     lemma: int
     regions: int
@@ -31,7 +31,7 @@ class LemmaCheck:
 
     @property
     def deviation(self) -> float:
-        """How many standard errors the simulation is above the lemma."""
+        """The simulated mean minus the lemma's value, in standard errors."""
         return (self.simulated - self.closed_form) / self.standard_error
 
 
@@ -53,7 +53,7 @@ def check_lemma(learner: Learner, regions: int, runs: int, seed: np.random.SeedS
 
 
 def _final_errors(truth: FloatArray, learner: Learner, runs: int, rng: np.random.Generator) -> FloatArray:
-    """Return (e2) of each run: every x and z drawn, (e5) or (e11) solved in every region."""
+    """Return (e2) of each run, drawing all x and z and solving (e5) or (e11) in every region."""
     w = np.zeros((runs, learner.features, 1))
     for target in truth:
         x = rng.standard_normal((runs, learner.features, learner.samples))

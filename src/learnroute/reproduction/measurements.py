@@ -1,4 +1,4 @@
-"""Everything the paper claims, measured."""
+"""Measurements for all claims of the paper."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Ratios = dict[Group, list[float]]
 
 @dataclass
 class Reproduction:
-    """All that was measured."""
+    """All measurements."""
 
     scale: Scale
     figure1: Ratios = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Reproduction:
 
 
 def reproduce(scale: Scale, folder: Path, workers: int | None = None, progress: Progress | None = None) -> Reproduction:
-    """Run everything; sweeps are kept in `folder`, so that an interrupted run goes on where it was."""
+    """Run all measurements; sweeps are stored in `folder`, so that an interrupted run can be resumed."""
     tell = progress or (lambda _stage, _share: None)
     found = Reproduction(scale)
     for number, experiment in ((1, scale.figure1), (2, scale.figure2)):

@@ -1,4 +1,4 @@
-"""What "improvement" can mean: three readings of Algorithm 1 beside the baseline."""
+"""Three readings of "improvement" of Algorithm 1 on the baseline."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Improvement:
-    """One reading at one point, with a 95 % bootstrap interval; `holds` where it is above what is claimed."""
+    """One reading at one point, with a 95 % bootstrap interval; `holds` if it is above the claimed improvement."""
 
     regime: str
     family: str
@@ -52,7 +52,7 @@ def improvements(groups: Mapping[Any, list[float]]) -> list[Improvement]:
     rng = np.random.default_rng(np.random.SeedSequence(0))
     found = []
     for (family, regions, features, noise, method), values in groups.items():
-        if method != "algorithm1" or regions < 3:  # at T = 2 both are the optimum
+        if method != "algorithm1" or regions < 3:  # at T = 2 both are optimal
             continue
         ours = np.array(values)
         base = np.array(groups[family, regions, features, noise, "baseline"])

@@ -1,4 +1,4 @@
-"""REPRODUCTION.md: every claim, its verdict and the figures that show it."""
+"""REPRODUCTION.md: every claim with its verdict and figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is run for the paper's claims, and how much of it."""
+"""The experiments for the paper's claims, and their scale."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEED = 2025
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is run: `QUICK` takes half a minute, `FULL` some ten."""
+    """The scale of the experiments: `QUICK` takes half a minute, `FULL` about ten minutes."""
 
     name: str
     figure1: Experiment
@@ -28,7 +28,7 @@ class Scale:
     searches: tuple[Search, ...]
     growth: tuple[int, ...]  # numbers of regions
     repeats: int
-    triples: int  # problems a family for the metric check
+    triples: int  # problems per family for the metric check
 
 
 def _experiment(regions: Iterable[int], features: Iterable[int], replicates: int, draws: int) -> Experiment:

@@ -1,4 +1,4 @@
-"""What was measured, as CSV tables."""
+"""Measurements as CSV tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search for instances on which Algorithm 1 is far from the optimum: draw one, then climb."""
+"""Search for instances on which Algorithm 1 is far from the optimum, by hill climbing from random instances."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ SPACES: dict[Space, str] = {
     "raw-in-range": "no metric, all entries in [1, 10], as the paper draws them",
 }
 RANGE = (1.0, 10.0)
-WIDEST = (1e-4, 1e4)  # entries of the space without a range
+WIDEST = (1e-4, 1e4)  # range of entries in the space without a given range
 
 
 @dataclass(frozen=True)
 class Search:
-    """What to look for: a space of instances, a size, a learner, and how long."""
+    """Settings of a search: a space of instances, a size, a learner, and the effort."""
 
     space: Space
     regions: int
@@ -43,7 +43,7 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """The worst instance of a search; ratios are Algorithm 1's loss over the optimum, without noise and first model.
+    """The worst instance of a search. Ratios are Algorithm 1's loss over the optimum, without noise and first model.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ class WorstCase:
     sharper
         max(3/2, 1 + ρ(S_max/S_min - 1)) of the worst instance (3/2 in the under regime).
     flat
-        max(3/2, r^(1-T)): weights differ by a factor r^(1-T) at most, and a mediant is at most the larger of its
-        two ratios.
+        max(3/2, r^(1-T)), since weights differ by a factor of at most r^(1-T), and a mediant is at most the larger of
+        its two ratios.
     """
 
     search: Search
@@ -73,7 +73,7 @@ class WorstCase:
 
 
 def find_worst(search: Search) -> WorstCase:
-    """Climb from several random instances: change an entry or the balance, keep what is no better for Algorithm 1."""
+    """Climb from several random instances: change an entry or the balance, unless that lowers the ratio."""
     rng = np.random.default_rng(np.random.SeedSequence(search.seed))
     r = search.learner.step(search.learner.samples).retention
     weights = (1 - r) * r ** np.arange(search.regions - 1, -1, -1.0)
@@ -108,7 +108,7 @@ def bounds_of(problem: Problem) -> tuple[float, float | None, float]:
 
 
 def ratio_of(travel: FloatArray, delta: FloatArray, weights: FloatArray) -> float:
-    """Algorithm 1's value over the least one, without the constant that both have in common."""
+    """Return Algorithm 1's value divided by the optimum, without the constant common to both."""
     objective = Weighted(TravelMatrix(travel), delta.sum(axis=1), weights)
     rng, budget = np.random.default_rng(0), Budget()
     return objective(algorithm1(objective, rng, budget).order) / objective(exact(objective, rng, budget).order)
@@ -126,7 +126,7 @@ def _make_metric(travel: FloatArray, space: Space) -> FloatArray:
 def _neighbour(
     rng: np.random.Generator, travel: FloatArray, delta: FloatArray, space: Space
 ) -> tuple[FloatArray, FloatArray]:
-    """Change one entry of travel or of Δ (or, where there is no range, the scale of all Δ)."""
+    """Change one entry of travel or of Δ (or, if there is no range, the scale of all Δ)."""
     kind = rng.integers(5)
     if kind == 4 and space == "metric":
         return travel, np.clip(delta * math.exp(rng.normal(0, 1)), *WIDEST) * (delta > 0)
@@ -136,7 +136,7 @@ def _neighbour(
 
 
 def _mutate(rng: np.random.Generator, matrix: FloatArray, space: Space) -> FloatArray:
-    """Give one pair another value: a little or much more or less, another pair's, or an end of the range."""
+    """Change the value of one pair: slightly or strongly up or down, to another pair's, or to an end of the range."""
     i, j = rng.choice(len(matrix), 2, replace=False)
     k, other = rng.choice(len(matrix), 2, replace=False)
     low, high = WIDEST if space == "metric" else RANGE

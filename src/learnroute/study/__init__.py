@@ -1,1 +1,1 @@
-"""Many problems at once."""
+"""Experiments on many problems."""

@@ -1,4 +1,4 @@
-"""From one cell of an experiment to its rows: the problem drawn, every method run, everything by one best bound."""
+"""Solve one cell of an experiment: draw the problem, run every method, and compare all results with the best bound."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COLUMNS: dict[str, type] = {
     "used": str,
     "error": str,
 }
-SOLVED = 8  # columns from here on are what solving found; the others are known from the experiment
+SOLVED = 8  # columns from here on are results; the others are known from the experiment
 
 Values = list[Any]  # one row's values from column SOLVED on
 Row = dict[str, Any]
@@ -48,9 +48,9 @@ PROVING = ("exact", "auto", "search")  # methods that may prove their routes opt
 
 
 def solve_cell(experiment: Experiment, number: int) -> list[Values]:
-    """Return what each method found on problem `number`, in the order of the experiment's methods.
+    """Return the results of each method on problem `number`, in the order of the experiment's methods.
 
-    Whatever goes wrong with a problem or a method is recorded in the column `error`; other methods go on.
+    Errors of a problem or a method are recorded in the column `error`; the other methods still run.
     """
     routes = streams(experiment.seed, experiment.cell(number).replicate)[1]
     try:
@@ -70,7 +70,7 @@ def solve_cell(experiment: Experiment, number: int) -> list[Values]:
 
 
 def rows_of(experiment: Experiment, number: int, solved: list[Values]) -> list[Row]:
-    """Return the tidy rows of a cell: one a method, with every column of COLUMNS."""
+    """Return the tidy rows of a cell: one per method, with all columns of COLUMNS."""
     cell = experiment.cell(number)
     names = list(COLUMNS)
     known = [number, cell.family, cell.regions, cell.features, cell.samples, cell.noise, cell.replicate]
@@ -81,7 +81,7 @@ def rows_of(experiment: Experiment, number: int, solved: list[Values]) -> list[R
 
 
 def _solve_all(problem: Problem, methods: Sequence[str], draws: int, seed: int) -> list[Outcome]:
-    """Run all methods, those that prove optima first: with an optimum, other routes need no bounds of their own."""
+    """Run all methods, those that prove optima first: once an optimum is known, other routes need no bound."""
     bound: Certificate | None = None
     found: dict[str, Outcome] = {}
     for method in sorted(methods, key=lambda name: name not in PROVING):

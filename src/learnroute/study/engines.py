@@ -1,7 +1,7 @@
-"""Where batches of work run: in this process, on this machine's cores (joblib), or on a Dask cluster.
+"""Engines that run batches of work: in this process, on this machine's cores (joblib), or on a Dask cluster.
 
-An engine takes a function and an iterator of arguments, and yields results as they are ready, in any order. It asks the
-iterator for little more than it can run at once, so neither tasks nor results pile up.
+An engine takes a function and an iterator of arguments, and yields results as they are ready, in any order. It requests
+little more from the iterator than it can run at once, so neither tasks nor results accumulate.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ A = TypeVar("A")
 R = TypeVar("R")
 Engine = Callable[[Callable[[A], R], Iterable[A]], Iterator[R]]
 
-AHEAD = 2  # batches in flight for each worker: one at work, one waiting
+AHEAD = 2  # batches in flight per worker: one running, one waiting
 CONNECT = 10.0  # seconds to wait for a scheduler, and for its first worker
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextlib.contextmanager
 def engine(workers: int | None = None, dask: str | None = None) -> Iterator[tuple[Engine[Any, Any], int]]:
-    """Give an engine and the number of its workers: `dask` is a scheduler's address or `local`; else joblib."""
+    """Yield an engine and its number of workers; `dask` is a scheduler's address or `local`, otherwise joblib."""
     if workers is not None and workers < 1:
         raise InputError("must be >= 1", field="workers", value=workers)
     if dask is None:
@@ -57,7 +57,7 @@ def engine(workers: int | None = None, dask: str | None = None) -> Iterator[tupl
 def _on(
     executor: Executor, workers: int, failures: tuple[type[BaseException], ...], told: Callable[[BaseException], str]
 ) -> Engine[Any, Any]:
-    """Keep an executor's workers busy; these failures of its own are told to the user."""
+    """Keep an executor's workers busy; the given failures of the executor are reported to the user."""
 
     def run(function: Callable[[A], R], tasks: Iterable[A]) -> Iterator[R]:
         waiting = iter(tasks)
@@ -76,12 +76,12 @@ def _on(
 
 @contextlib.contextmanager
 def _processes(workers: int) -> Iterator[Engine[Any, Any]]:
-    """Worker processes of this machine, which end with this context, or with this process."""
+    """Start worker processes on this machine, which end with this context or with this process."""
     try:
         from joblib.externals import loky
     except ImportError:
         raise InputError(f"several workers need joblib (or use --workers 1): {install('study')}") from None
-    threads = str(max(cores() // workers, 1))  # of the linear algebra in each of them
+    threads = str(max(cores() // workers, 1))  # of linear algebra per worker
     theirs, ours = multiprocessing.Pipe(duplex=False)
     with theirs, loky.ProcessPoolExecutor(
         workers, initializer=_belong_to, initargs=(theirs,), env={"OMP_NUM_THREADS": threads} | os.environ
@@ -105,7 +105,7 @@ def _belong_to(parent: Connection) -> None:
 
 @contextlib.contextmanager
 def _children_ignore_ctrl_c() -> Iterator[None]:
-    """Processes started in here leave Ctrl-C to this one."""
+    """Let processes started in this context leave Ctrl-C to this process."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""A declarative experiment: the product of its lists, cell by cell."""
+"""A declarative experiment: the Cartesian product of its lists, one cell per combination."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AXES = ("families", "regions", "features", "samples", "noise", "replicates")
 
 @dataclass(frozen=True)
 class Cell:
-    """One random problem: a family, a size, a learner, and which replicate of them."""
+    """One random problem: a family, a size, a learner, and the number of the replicate."""
 
     family: str
     regions: int
@@ -44,15 +44,15 @@ class Experiment:
     Parameters
     ----------
     families, regions, features, samples, noise, methods
-        One value or a list of distinct ones: names of families, T, m, n, σ, names of methods.
+        One value or a list of distinct values: names of families, T, m, n, σ, names of methods.
     replicates
-        How many problems are drawn for each combination. Replicate k has the same regions whatever the learner.
+        Number of problems drawn per combination. Replicate k has the same regions for all learners.
     draws
-        How many routes random methods are averaged over.
+        Number of routes over which random methods are averaged.
     seed
-        Same experiment, same rows.
+        Seed of the experiment. The same experiment gives the same rows.
     name
-        What the experiment is called in print.
+        Title of the experiment in printed results.
     """
 
     families: tuple[str, ...]
@@ -88,16 +88,16 @@ class Experiment:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """How many values each axis has, outermost first."""
+        """Number of values of each axis, outermost first."""
         return (*(len(getattr(self, axis)) for axis in AXES[:-1]), self.replicates)
 
     @property
     def size(self) -> int:
-        """The number of problems."""
+        """Number of problems."""
         return math.prod(self.lengths)
 
     def cell(self, number: int) -> Cell:
-        """Return problem `number`, 0 … size-1; replicates run fastest."""
+        """Return the cell of problem `number`, 0 … size-1; replicates vary fastest."""
         places = []
         for length in reversed(self.lengths):
             number, place = divmod(number, length)
@@ -109,7 +109,7 @@ class Experiment:
         )  # fmt: skip
 
     def problem(self, number: int) -> Problem:
-        """Return problem `number` itself: drawn from the replicate's own randomness."""
+        """Return problem `number`, drawn from the random stream of its replicate."""
         cell = self.cell(number)
         learner = Learner(cell.features, cell.samples, cell.noise)
         return random_problem(cell.family, cell.regions, learner, streams(self.seed, cell.replicate)[0])
@@ -120,9 +120,9 @@ class Experiment:
 
     @classmethod
     def from_dict(cls, data: Any, folder: Path = Path()) -> Experiment:
-        """Build an experiment from the content of a file, refusing unknown and missing fields by name.
+        """Build an experiment from the content of a file; reject unknown and missing fields by name.
 
-        With `problems`, it is one on files (in `folder`, where their names are relative): see `OwnProblems`.
+        With `problems`, the experiment is on files (relative names refer to `folder`), see `OwnProblems`.
         """
         if isinstance(data, dict) and "problems" in data:
             from learnroute.study.own_problems import experiment_on
@@ -142,13 +142,13 @@ class Experiment:
 
 
 def is_experiment(path: Path) -> bool:
-    """Whether a file is an experiment and not a problem: .toml, or JSON that says neither travel nor coordinates."""
+    """Return whether a file is an experiment, not a problem: .toml, or JSON without travel and coordinates."""
     if path.suffix.lower() != ".json":
         return path.suffix.lower() == ".toml"
     try:
         data = parse(read_text(path))
     except InputError:
-        return False  # what is wrong with it is said when it is read
+        return False  # errors are reported when the file is read
     return isinstance(data, dict) and not data.keys() & {"travel", "coordinates", "learner", "route"}
 
 
@@ -164,9 +164,9 @@ def read_experiment(path: str | Path) -> Experiment:
 
 
 def streams(seed: int, replicate: int) -> tuple[np.random.SeedSequence, int]:
-    """Return the replicate's own randomness: for drawing its problem, and (as a seed) for random methods.
+    """Return the random streams of a replicate: for drawing its problem, and (as a seed) for random methods.
 
-    The same as `SeedSequence(seed).spawn(…)[replicate].spawn(2)`, without making those before it.
+    Equivalent to `SeedSequence(seed).spawn(…)[replicate].spawn(2)`, without creating the preceding streams.
     """
     problem, routes = np.random.SeedSequence(seed, spawn_key=(replicate,)).spawn(2)
     return problem, int(routes.generate_state(1, np.uint32)[0])
@@ -180,7 +180,7 @@ def _parse_toml(text: str) -> Any:
 
 
 def _values(field: str, given: Any, check: Callable[[str, Any], Any]) -> tuple[Any, ...]:
-    """Check one value or a list of them; none may be there twice."""
+    """Check one value or a list of values without duplicates."""
     if isinstance(given, dict):
         raise InputError("expected a value or a list of values", field=field, value=given)
     entries = list(given) if isinstance(given, list | tuple) else [given]

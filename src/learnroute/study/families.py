@@ -13,19 +13,19 @@ from learnroute.model.metric import metric_closure
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, as_choice, as_count
 
-SIDE = 10.0  # of the square that points are drawn from
+SIDE = 10.0  # of the square in which points are drawn
 DIMENSION = 5  # of the vectors
-MEAN_DISSIMILARITY = 5.5  # of two vectors: that of a draw from [1, 10]
+MEAN_DISSIMILARITY = 5.5  # of two vectors, equal to the mean of a uniform draw from [1, 10]
 MOST_REGIONS = 5000
-MOST_PLACES = 10_000_000  # where travel follows from places
+MOST_PLACES = 10_000_000  # regions, if travel is computed from places
 
 Fields = dict[str, Any]
 
 
 def random_problem(family: str, regions: int, learner: Learner, seed: int | np.random.SeedSequence = 0) -> Problem:
-    """Draw a problem of a named family; same arguments, same problem.
+    """Draw a problem of a named family; the same arguments give the same problem.
 
-    The learner does not influence the draw, so one seed gives the same regions to every learner.
+    The learner does not influence the draw, so one seed gives the same regions for every learner.
     """
     as_choice("family", family, FAMILIES)
     size = as_count("regions", regions, least=2, meaning="the number of regions")
@@ -40,7 +40,7 @@ def random_problem(family: str, regions: int, learner: Learner, seed: int | np.r
 
 
 def random_models(family: str, size: int, seed: int = 0) -> Fields:
-    """Draw the dissimilarities of a named family alone: `dissimilarity` or `vectors`, and `initial`."""
+    """Draw only the dissimilarities of a named family: `dissimilarity` or `vectors`, and `initial`."""
     drawn = random_problem(family, size, Learner(1, 3), seed)
     kind = "vectors" if drawn.vectors is not None else "dissimilarity"
     return {kind: getattr(drawn, kind), "initial": drawn.initial}

@@ -1,4 +1,4 @@
-"""An experiment on problems of one's own: files instead of families, each solved by all methods."""
+"""An experiment on given problems: files instead of random families, each solved by all methods."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from learnroute.model.problem import Problem
 from learnroute.study.experiment import Cell, Experiment
 
 FIELDS = ("problems", "features", "samples", "noise", "methods", "replicates", "draws", "seed", "name")
-LEARNER = ("features", "samples", "noise")  # what may be given to replace that of the files
+LEARNER = ("features", "samples", "noise")  # values that may replace those of the files
 
 
 class OwnProblems(Experiment):
-    """Problems x features x samples x noise levels x replicates; what is omitted is as the problem says.
+    """Problems x features x samples x noise levels x replicates; omitted values are taken from the problems.
 
     Parameters
     ----------
     problems
-        The problems by name; the column `family` of the rows has the names.
+        The problems by name; the names appear in the column `family` of the rows.
     features, samples, noise
-        One value or a list of distinct ones, instead of those of the problems.
+        One value or a list of distinct values, instead of those of the problems.
     methods, draws, seed, name
-        As for `Experiment`.
+        As in `Experiment`.
     replicates
-        How often each is solved, with another seed for random methods.
+        How often each problem is solved, with different seeds for random methods.
     """
 
     problems: dict[str, Problem]
@@ -40,7 +40,7 @@ class OwnProblems(Experiment):
         if not problems:
             raise InputError("expected at least one file", field="problems", value=list(problems))
         given = {field: others.pop(field) for field in LEARNER if others.get(field) is not None}
-        # families and regions stand for what problems are; 1 where the problems' own numbers are taken
+        # families and regions are placeholders for the problems; 1 means that the problems' own numbers are used
         stand_in = {"features": 1, "samples": 1, "noise": 0.0}
         super().__init__(("uniform",), (2,), **{**stand_in, **given}, replicates=replicates, **others)
         object.__setattr__(self, "problems", dict(problems))
@@ -48,7 +48,7 @@ class OwnProblems(Experiment):
         object.__setattr__(self, "families", tuple(problems))
 
     def cell(self, number: int) -> Cell:
-        """Return problem `number`; replicates run fastest."""
+        """Return the cell of problem `number`; replicates vary fastest."""
         name, features, samples, noise, replicate = self._places(number)
         learner = self.problems[name].learner
         return Cell(
@@ -57,7 +57,7 @@ class OwnProblems(Experiment):
         )  # fmt: skip
 
     def problem(self, number: int) -> Problem:
-        """Return problem `number` itself."""
+        """Return problem `number`."""
         name, features, samples, noise, _ = self._places(number)
         found = self.problems[name]
         changes: dict[str, Any] = {
@@ -80,7 +80,7 @@ class OwnProblems(Experiment):
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the experiment as plain JSON values, the problems with it: rows need no other file."""
+        """Return the experiment as plain JSON values, including the problems, so that rows need no other file."""
         whole = super().to_dict()
         given = {field: list(values) for field, values in self.own.items() if values != (None,)}
         kept = {field: whole[field] for field in FIELDS if field in whole and field not in LEARNER}
@@ -88,7 +88,7 @@ class OwnProblems(Experiment):
 
 
 def experiment_on(data: dict[str, Any], folder: Path) -> OwnProblems:
-    """Build an experiment from the content of a file with `problems`: names of files, in `folder`, or the problems."""
+    """Build an experiment from the content of a file whose `problems` are names of files in `folder`, or problems."""
     for key in data:
         if key not in FIELDS:
             if key in ("families", "regions"):
@@ -103,9 +103,9 @@ def experiment_on(data: dict[str, Any], folder: Path) -> OwnProblems:
 
 
 def read_problems(files: Any, folder: Path = Path()) -> dict[str, Problem]:
-    """Read problems by the names of their files; `*` stands for any letters, and `**` for any folders.
+    """Read problems by the names of their files; `*` matches any characters, and `**` any folders.
 
-    They are called by these names, without folders where that leaves them apart.
+    The problems are named after their files, without folders if the names are then still unique.
     """
     if not isinstance(files, Iterable) or not all(isinstance(file, str) for file in files):
         raise InputError("expected a list of file names", field="problems", value=files)

@@ -1,4 +1,4 @@
-"""Tidy rows in and out: CSV and Parquet, a piece at a time, so that memory does not grow with their number."""
+"""Read and write tidy rows as CSV and Parquet, in pieces, so that memory does not grow with their number."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PIECE = 2_000  # rows
 
 
 def write_rows(rows: Iterable[Row], path: str | Path) -> int:
-    """Write rows to a `.csv` or `.parquet` file, whole or not at all; return how many there were.
+    """Write rows to a `.csv` or `.parquet` file atomically; return the number of rows.
 
-    CSV: numbers with all their digits, true and false, nothing for what is unknown.
+    CSV files contain numbers with all their digits, true and false, and empty cells for unknown values.
     """
     path = Path(path)
     check_destination(path, WRITERS)
@@ -29,7 +29,7 @@ def write_rows(rows: Iterable[Row], path: str | Path) -> int:
 
 
 def read_rows(path: str | Path) -> Iterator[Row]:
-    """Yield the rows of a `.csv` or `.parquet` file, or of the store in a folder."""
+    """Yield the rows of a `.csv` or `.parquet` file, or of a folder with a store."""
     path = Path(path)
     if is_folder(path):
         if not (path / EXPERIMENT_FILE).exists():
@@ -102,7 +102,7 @@ def _value(kind: type, text: str) -> Any:
 
 def _read_parquet(path: Path) -> Iterator[Row]:
     arrow, parquet = _arrow()
-    with open_file(path, None):  # a regular file
+    with open_file(path, None):  # rejects anything but regular files
         pass
     try:
         with parquet.ParquetFile(path) as file:

@@ -1,12 +1,12 @@
-"""Solved cells on disk: a log that only grows and that no interruption can spoil.
+"""Solved cells on disk: an append-only log that survives interruptions.
 
 A store is a folder with `experiment.json` and `cells.log`. Each line of the log is one solved cell: a checksum, the
-cell's number and what was found, as JSON. A cell counts once its line is whole; a line cut short by a crash is dropped
+cell's number and its results, as JSON. A cell counts once its line is complete; a line truncated by a crash is dropped
 when the store is opened again.
 
-Why not SQLite: a log that only grows needs no transactions. A line that was cut or spoilt costs its own cell alone,
-whereas a spoilt page of a database costs the whole file; file systems shared by a cluster, where SQLite's locks and
-journals are not safe, do not matter, and the log can be read with any tool for text.
+Why not SQLite: an append-only log needs no transactions. A truncated or corrupted line costs only its own cell, whereas
+a corrupted page of a database costs the whole file. The log also works on file systems shared by a cluster, where
+SQLite's locks and journals are not safe, and it can be read with any text tool.
 """
 
 from __future__ import annotations
@@ -56,25 +56,25 @@ class Store:
 
     @property
     def done(self) -> int:
-        """How many cells are solved."""
+        """Number of solved cells."""
         return int(np.count_nonzero(self.places != MISSING))
 
     @property
     def solved(self) -> IntArray:
-        """The numbers of the cells that are solved."""
+        """The numbers of the solved cells."""
         return np.flatnonzero(self.places != MISSING)
 
     def pending(self) -> Iterator[int]:
-        """Yield the cells that are not solved yet, shuffled.
+        """Yield the cells that are not solved yet, in random order.
 
-        Small and large problems mix, so that the pace so far tells how long the rest takes, and the rows of a sweep
-        that is not finished cover all of it.
+        Shuffling mixes small and large problems, so that the pace so far predicts the remaining time, and the rows of
+        an unfinished sweep cover the whole experiment.
         """
         for number in np.random.default_rng(0).permutation(np.flatnonzero(self.places == MISSING)):
             yield int(number)
 
     def add(self, solved: Iterable[tuple[int, list[Values]]]) -> None:
-        """Append solved cells; each is safe from the death of this process once this returns."""
+        """Append solved cells; once this returns, they survive the end of this process."""
         assert self._log is not None
         lines = []
         for number, values in solved:
@@ -85,11 +85,11 @@ class Store:
                 lines.append(line)
         text = memoryview(b"".join(lines))
         with self._writing():
-            while text:  # the log has no buffer, which would be written once more when the log is closed
+            while text:  # the log is unbuffered, as a buffer would be written again on closing
                 text = text[self._log.write(text) :]
 
     def sync(self) -> None:
-        """Have the disk confirm what was appended: safe from the death of the machine too."""
+        """Flush appended cells to disk, so that they also survive a crash of the machine."""
         assert self._log is not None
         with self._writing():
             os.fsync(self._log.fileno())
@@ -105,7 +105,7 @@ class Store:
             ) from None
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of all solved cells, in the order of the experiment whatever the order of solving."""
+        """Yield the rows of all solved cells, in the order of the experiment, regardless of the order of solving."""
         with open_file(self.folder / LOG_FILE, None) as log:
             for number in np.flatnonzero(self.places != MISSING):
                 log.seek(self.places[number])
@@ -116,7 +116,7 @@ class Store:
 
 @contextlib.contextmanager
 def open_store(folder: str | Path, experiment: Experiment, resume: bool) -> Iterator[Store]:
-    """Open a store for writing: a new one, or, to resume, the one that is there; only one process at a time."""
+    """Open a new store or, with `resume`, an existing one for writing; only one process may do so at a time."""
     folder = Path(folder)
     make_folder(folder)
     if not (folder / EXPERIMENT_FILE).exists():
@@ -132,7 +132,7 @@ def open_store(folder: str | Path, experiment: Experiment, resume: bool) -> Iter
         store = Store(folder)
         store._log = log
         with store._writing():
-            log.truncate(store.length)  # drops a line that a crash cut short
+            log.truncate(store.length)  # drops a line truncated by a crash
             log.seek(store.length)
         try:
             yield store
@@ -142,7 +142,7 @@ def open_store(folder: str | Path, experiment: Experiment, resume: bool) -> Iter
 
 
 def _check_empty(folder: Path) -> None:
-    """Refuse a folder that holds anything but what a sweep leaves that is killed before it has really begun."""
+    """Reject a folder that is not empty, except for files of a sweep that was killed as it started."""
     try:
         for path in folder.iterdir():
             begun = path.name.startswith(TEMPORARY) or (path.name == LOG_FILE and path.stat().st_size == 0)
@@ -192,7 +192,7 @@ def _line(number: int, values: list[Values]) -> bytes:
 
 
 def _entry(line: bytes) -> tuple[int, list[Values]] | None:
-    """Return the number and values of a log line; None if it is not whole."""
+    """Return the number and values of a log line; None if the line is incomplete."""
     if len(line) < 10 or not line.endswith(b"\n"):
         return None
     text = line[9:-1]
@@ -203,7 +203,7 @@ def _entry(line: bytes) -> tuple[int, list[Values]] | None:
 
 
 def _index(log: Path, size: int) -> tuple[IntArray, int]:
-    """Return where each cell's line starts, and where the last whole line ends; broken lines are passed over."""
+    """Return the start of each cell's line, and the end of the last complete line; broken lines are skipped."""
     places = np.full(size, MISSING, dtype=np.int64)
     place = length = 0
     if is_there(log):

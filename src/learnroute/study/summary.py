@@ -1,4 +1,4 @@
-"""Rows to statistics: the ratio of each method in each group, in one pass."""
+"""Statistics of rows: the ratio of each method in each group, in one pass."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Statistics:
 
 
 class Running:
-    """Count, mean, variance and maximum of values that are seen once and not kept (Welford)."""
+    """Running count, mean, variance and maximum of values that are not stored (Welford)."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -52,7 +52,7 @@ class Running:
         self.maximum = -math.inf
 
     def add(self, value: float) -> None:
-        """Take one more value in."""
+        """Add one value."""
         self.count += 1
         step = value - self.mean
         self.mean += step / self.count
@@ -61,14 +61,14 @@ class Running:
 
     @property
     def half_width(self) -> float:
-        """Of the mean's 95 % interval."""
+        """Half-width of the mean's 95 % interval."""
         return NORMAL_95 * math.sqrt(self.squares / (self.count - 1) / self.count) if self.count > 1 else 0.0
 
 
 def grouped_ratios(
     rows: Iterable[Row], by: Sequence[str], where: Mapping[str, Any] | None = None
 ) -> dict[Key, list[float]]:
-    """Group the ratios of rows by some columns; rows that failed, or that `where` does not want, are left out."""
+    """Group the ratios of rows by some columns, without rows that failed or that `where` excludes."""
     groups: dict[Key, list[float]] = {}
     wanted = dict(where or {})
     for row in rows:
@@ -78,7 +78,7 @@ def grouped_ratios(
 
 
 def condition(text: str) -> tuple[str, Any]:
-    """Read `column=value`, as `--where` has it."""
+    """Parse `column=value`, the form of `--where`."""
     name, sign, value = text.partition("=")
     if not sign:
         raise InputError("expected NAME=VALUE, such as regions=10", field="where", value=text)

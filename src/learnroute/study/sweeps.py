@@ -1,4 +1,4 @@
-"""The whole sweep: experiment -> batches -> engine -> store."""
+"""Sweeps: experiment -> batches -> engine -> store."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from learnroute.study.experiment import Experiment
 from learnroute.study.store import Store, open_store
 from learnroute.study.summary import Running
 
-BATCH_SECONDS = 0.4  # what a batch should take: long beside its overhead, short beside a kill
+BATCH_SECONDS = 0.4  # target time of a batch: long compared with its overhead, short enough to lose if killed
 MOST_BATCH = 2000  # cells
-SYNC = 2.0  # seconds between two confirmations by the disk
+SYNC = 2.0  # seconds between two flushes to disk
 
-MOST_KINDS = 100_000  # kinds of problems up to which their times are told apart
+MOST_KINDS = 100_000  # kinds of problems for which times are recorded separately
 
 Solved = tuple[list[tuple[int, list[Values]]], list[float]]
 
 
 @dataclass(frozen=True)
 class Sweep(TableMixin):
-    """What a sweep did: its cells, those found in the store, those solved now, and how long that took.
+    """The result of a sweep: number of cells, cells found in the store, cells solved now, and the time taken.
 
-    `folder` has the store, and `methods` are those of the experiment.
+    `folder` contains the store, and `methods` are those of the experiment.
     """
 
     cells: int
@@ -67,7 +67,7 @@ class Sweep(TableMixin):
         return Table(columns, rows)
 
     def sheet(self) -> Sheet:
-        """Return the ratios, and how many problems were solved."""
+        """Return the ratios and the number of solved problems."""
         before = f"; {self.found} were stored before" if self.found else ""
         failed = f", {self.failed} of them with an error (column `error`)" if self.failed else ""
         solved = f"solved {self.solved} problems{failed}, in {self.seconds:.1f} s on {self.workers} workers{before}"
@@ -86,22 +86,23 @@ def sweep(
     dask: str | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
-    """Solve all cells of an experiment into the store in `folder`; `Store(folder).rows()` are the rows.
+    """Solve all cells of an experiment and store them in `folder`; `Store(folder).rows()` yields the rows.
 
     Parameters
     ----------
     experiment
-        What to solve.
+        The experiment to solve.
     folder
-        Where the store is: new or empty, unless resumed.
+        Folder of the store; must be new or empty, unless resumed.
     resume
-        Whether to continue the store in `folder`, of the same experiment; what is solved is not solved again.
+        Whether to continue the store of the same experiment in `folder`; solved cells are not solved again.
     workers
-        Processes on this machine; all its cores if omitted.
+        Number of processes on this machine; default: one per core.
     dask
-        Instead: the address of a Dask scheduler, or `local`. Rows are the same, bit for bit, wherever they are made.
+        Address of a Dask scheduler, or `local`, instead of `workers`. Rows are bit-identical wherever they are
+        computed.
     progress
-        Called with the share of the work that is done, as far as the problems so far tell (`Work`).
+        Called with the estimated share of the work that is done (`Work`).
     """
     started = time.monotonic()
     with open_store(folder, experiment, resume) as store, engine(workers, dask) as (run, count):
@@ -130,7 +131,7 @@ def sweep(
 
 
 def solve_batch(experiment: Experiment, numbers: list[int]) -> Solved:
-    """Solve some cells, and say how long each took; runs in a worker."""
+    """Solve some cells, and return how long each took; runs in a worker."""
     entries, seconds = [], []
     for number in numbers:
         started = time.perf_counter()
@@ -140,10 +141,10 @@ def solve_batch(experiment: Experiment, numbers: list[int]) -> Solved:
 
 
 class Work:
-    """How much of the work of a sweep is done, by the mean time of each kind of problem.
+    """The share of a sweep's work that is done, estimated from the mean time of each kind of problem.
 
-    Kinds are problems of the same family, size and features: a few large ones may take longer than all others. Those of
-    which none was solved yet count as the mean of the others.
+    Problems of the same family, size and features are of one kind; a few large problems may take longer than all
+    others. Kinds without a solved problem count as the mean of the others.
     """
 
     def __init__(self, experiment: Experiment, solved: IntArray) -> None:
@@ -153,7 +154,7 @@ class Work:
         self.timed, self.seconds = np.zeros_like(self.done), np.zeros_like(self.done)
 
     def add(self, numbers: list[int], seconds: list[float]) -> None:
-        """Take note of problems that were solved, and of the time that each took."""
+        """Record solved problems and the time that each took."""
         kinds = np.array(numbers, dtype=np.int64) // self.cells
         np.add.at(self.done, kinds, 1.0)
         np.add.at(self.timed, kinds, 1.0)
@@ -172,7 +173,7 @@ class Work:
 
 
 class _Pace:
-    """Batches of a good size: a single cell first, then as many as fill BATCH_SECONDS at the pace seen last."""
+    """Batch sizes: a single cell first, then as many as fill BATCH_SECONDS at the most recent pace."""
 
     def __init__(self, cells: int, workers: int) -> None:
         self.size = 1
