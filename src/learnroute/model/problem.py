@@ -57,7 +57,7 @@ from learnroute.model.visit_objective import VisitRules
 from learnroute.model.visits import ALL, Visits
 
 SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors", "importance")
-DERIVED = {"scores": SCORED, "dissimilarities": (*SCORED, "initial", "initial_estimate")}  # with the fields that they follow from
+DERIVED = {"scores": SCORED, "dissimilarities": (*SCORED, "initial", "initial_estimate")}  # and their sources
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 DissimilarityKind = Literal["estimate", "upper", "measured"]
 ESTIMATE: Final = "estimate"
