@@ -9,7 +9,7 @@ from learnroute.model.certificates.base import Certificate
 
 
 class HeldKarp(Certificate):
-    """All sets of regions were enumerated; whoever doubts it enumerates them again."""
+    """The optimum over all sets of regions; verification enumerates them again."""
 
     kind: ClassVar[str] = "held-karp"
 
@@ -18,5 +18,5 @@ class HeldKarp(Certificate):
 
     @classmethod
     def read(cls, bound: float, data: Mapping[str, Any], size: int) -> Self:
-        """Read the bound: there is nothing else."""
+        """Return the certificate; it has no members besides the bound."""
         return cls(bound)
