@@ -27,7 +27,7 @@ SCHEMA: dict[str, Any] = {
 class Constraints:
     """Constraints on every route: the first region, the last region, and whether the agent then returns.
 
-    `start` and `end` are names of regions. With `returns`, the return trip from the last region to the first counts too.
+    `start` and `end` are names of regions. With `returns`, travel from the last region back to the first counts too.
 
     Raises
     ------

@@ -66,7 +66,7 @@ class Ends:
         return allowed
 
     def repair(self, order: IntArray) -> IntArray:
-        """Return an order that begins and ends where it must, by moving the fixed regions; the others keep their order."""
+        """Move the fixed regions of an order to where they must be; the others keep their order."""
         if self.allows(order):
             return order
         front = [] if self.first is None else [self.first]

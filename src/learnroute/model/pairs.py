@@ -112,7 +112,7 @@ class Pairs:
 
     @cached_property
     def ratio(self) -> float:
-        """The share of a region's largest pair term that `relaxation` subtracts from its score.
+        """The multiple ρ of a region's largest pair term that `relaxation` subtracts from its score.
 
         Any number >= 0 is valid; this is the one with the best bound of a few candidates.
         """

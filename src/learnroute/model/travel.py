@@ -218,9 +218,9 @@ class Places(Travel):
     def embedding_error(self, lengths: FloatArray) -> FloatArray:
         """Return by how much distances of these lengths can exceed others that are no shorter in `embedded`.
 
-        Its coordinates are rounded. On the globe this moves a place by up to 2⁻⁴⁹ of the radius, and chords are compared
-        with an error of up to `BLUR`; near the antipode, chords distinguish distances less. In the plane nothing is
-        rounded.
+        Its coordinates are rounded. On the globe this moves a place by up to 2⁻⁴⁹ of the radius, and comparisons of two
+        chords have an error of up to `BLUR`; near the antipode, chords distinguish distances less. In the plane nothing
+        is rounded.
         """
         if not self.geographic:
             return np.zeros_like(lengths)

@@ -12,7 +12,7 @@ from learnroute.model.learners.base import DEFAULT, Learner
 
 @dataclass(frozen=True)
 class LeastSquares(Learner):
-    """The paper's learner. With n > m samples it forgets its model (e5), otherwise it takes the nearest exact fit (e11).
+    """The paper's learner. With n > m samples it forgets its model (e5), otherwise takes the nearest exact fit (e11).
 
     Parameters
     ----------
