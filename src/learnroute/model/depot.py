@@ -83,7 +83,7 @@ class Depot:
         return cls(**{MEMBERS[key]: value for key, value in given.items()})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members that differ from their defaults, in the format of a problem file."""
+        """Return the members in the format of a problem file, omitting those that are not needed."""
         found: dict[str, Any] = {"name": self.name}
         for key in ("coordinates", "travel", "travel_back"):
             value = getattr(self, key)

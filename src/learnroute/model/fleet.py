@@ -141,7 +141,7 @@ class Fleet:
         return cls(**as_members("fleet.", data, MEMBERS))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members that differ from their defaults, in the format of a problem file."""
+        """Return the members in the format of a problem file, omitting those that are not needed."""
         found: dict[str, Any] = {"models": self.models} if self.models > 1 else {"vehicles": self.vehicles}
         found["serve"] = self.serve
         if self.merged and self.weights == EQUAL:

@@ -94,7 +94,7 @@ class Visits:
         return cls(**as_members("visits.", data, MEMBERS))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members that differ from their defaults, in the format of a problem file."""
+        """Return the members in the format of a problem file, omitting those that are not needed."""
         found: dict[str, Any] = {"required": ALL if self.required == ALL else list(self.required)}
         if self.forbidden:
             found["forbidden"] = list(self.forbidden)

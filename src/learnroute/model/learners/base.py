@@ -156,7 +156,7 @@ class Learner:
         return {"rule": self.rule, **said} if self.rule != DEFAULT else {}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members of a problem file, without defaults."""
+        """Return the members in the format of a problem file, omitting those that are not needed."""
         shape = {"features": self.features, "samples": self.samples} if self.has_shape else {}
         return {**shape, "noise": self.noise, **self.training}
 
