@@ -101,7 +101,7 @@ __all__ = [
     "write_problem",
 ]
 
-# Nothing is imported before it is asked for, so that a command that is interrupted at once can say so in one line.
+# Imports are lazy, so that a command that is interrupted right after its start can report that in one line.
 _HOMES = {
     "learnroute.errors": ("InputError", "RefusedError"),
     "learnroute.formats": ("read_plan", "read_problem", "write_plan", "write_problem"),

@@ -1,4 +1,4 @@
-"""`learnroute` and `python -m learnroute`: the command line, interrupted in one line from the very beginning."""
+"""Entry point of `learnroute` and `python -m learnroute`; from the start, Ctrl-C prints one line, not a traceback."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from learnroute.interrupts import leaving_at_once
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its exit code."""
     began = time.monotonic()
     with leaving_at_once():
         from learnroute.cli import run

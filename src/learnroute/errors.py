@@ -1,4 +1,4 @@
-"""What learnroute raises when it cannot do what was asked."""
+"""Exceptions of learnroute, and helpers for their messages."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any, Self
 
-LONGEST_SHOWN = 60  # characters of a value in a message
-LONGEST_MESSAGE = 500  # characters of a message; the middle of a longer one is left out
-MOST_LISTED = 12  # names in a message
-ALIKE = 0.7  # similarity from which on a name is suggested for an unknown one
-EXTRAS = {  # what each optional part needs
+LONGEST_SHOWN = 60  # maximum number of characters of a value in a message
+LONGEST_MESSAGE = 500  # maximum number of characters of a message; the middle of a longer one is omitted
+MOST_LISTED = 12  # maximum number of names in a message
+ALIKE = 0.7  # minimum similarity of a name suggested for an unknown one
+EXTRAS = {  # packages that each optional part needs
     "plot": "matplotlib",
     "learning": "scikit-learn",
     "streets": "scipy",
@@ -26,22 +26,22 @@ _NOT_GIVEN = object()
 
 
 class InputError(ValueError):
-    """Something the caller gave is wrong; the message is one line: where, field, what was found there, remedy.
+    """Invalid input; the message is one line with the place, the field, the value found and a remedy.
 
-    The line is printable and short, whatever the names in it are: see `printable`.
+    The line is short and printable, whatever names it contains; see `printable`.
 
     Parameters
     ----------
     reason
-        What would do instead.
+        The remedy, or what is expected instead.
     field
-        The member at fault, as a caller would write it: `travel[3, 7]`, `constraints.start`.
+        The invalid member as a caller would write it: `travel[3, 7]`, `constraints.start`.
     value
-        What was found there, where it is short enough to be shown: `field = value: reason`.
+        The value found, if it is short enough to be shown: `field = value: reason`.
     found
-        What was found there, in words: `field found: reason`, as in `travel has 3 rows: 4 needed`.
+        A description of what was found: `field found: reason`, as in `travel has 3 rows: 4 needed`.
     where
-        The file (or whatever else) that has the field: `where: field = value: reason`.
+        The file (or other source) that contains the field: `where: field = value: reason`.
     line
         The line of that file: `where, line 3, field = value: reason`.
     """
@@ -62,14 +62,14 @@ class InputError(ValueError):
         super().__init__(self._message())
 
     def within(self, where: object) -> Self:
-        """Return the same error as one of a file, or of whatever else has the field."""
+        """Return the same error with the file, or other source, that contains the field."""
         moved = copy.copy(self)
         moved.where = str(where)
         moved.args = (moved._message(),)
         return moved
 
     def renamed(self, field: str) -> Self:
-        """Return the same error under another name of its field, without the file: an option of the command line."""
+        """Return the same error with another field name and without the file, such as a command line option."""
         moved = copy.copy(self)
         at, reason = self._text
         moved.field, moved.where, moved._line = field, None, None
@@ -88,11 +88,11 @@ class InputError(ValueError):
 
 
 class RefusedError(InputError):
-    """A method cannot work on this problem; the message says why and what to use instead."""
+    """A method cannot solve this problem; the message says why and what to use instead."""
 
 
 def show(value: object) -> str:
-    """Show a value in a message, cut to a readable length."""
+    """Return a value as text for a message, cut to a readable length."""
     try:
         text = repr(value)
     except ValueError:  # an integer with more digits than Python prints
@@ -101,10 +101,10 @@ def show(value: object) -> str:
 
 
 def printable(text: str, longest: int | None = LONGEST_MESSAGE) -> str:
-    """Return text that is safe to print, on one line.
+    """Return text that is safe to print on one line.
 
-    White space becomes a space and other control characters (a terminal's escape codes, say) their escape sequences;
-    of more than `longest` characters the middle is left out, so that beginning and remedy stay.
+    White space becomes a space, and other control characters (such as terminal escape codes) become escape sequences.
+    If the text has more than `longest` characters, its middle is omitted, so that the beginning and the remedy remain.
     """
     line = "".join(c if c.isprintable() else " " if c.isspace() else _escape(c) for c in text)
     if longest is None or len(line) <= longest:
@@ -118,7 +118,7 @@ def _escape(character: str) -> str:
 
 
 def did_you_mean(name: object, known: Iterable[Any], otherwise: str = "known are") -> str:
-    """Return the known name that is most like an unknown one or contains it, as a question; else the known names."""
+    """Suggest the known name that is most similar to an unknown one or contains it; otherwise list the known names."""
     names = [str(one) for one in known]
     if isinstance(name, str):
         alike = {one.casefold(): one for one in reversed(names)}
@@ -132,17 +132,17 @@ def did_you_mean(name: object, known: Iterable[Any], otherwise: str = "known are
 
 
 def list_names(names: Sequence[str]) -> str:
-    """List names, of many the first few."""
+    """Return a list of names as text; only the first few if there are many."""
     return ", ".join(names) or "none" if len(names) <= MOST_LISTED + 4 else f"{', '.join(names[:MOST_LISTED])}, …"
 
 
 def install(extra: str) -> str:
-    """Say how to install what an optional part needs; both ways work without learnroute being on an index."""
+    """Return how to install the packages of an optional part; both ways work without a package index for learnroute."""
     return f"pip install {EXTRAS[extra]}, or pip install '.[{extra}]' in a checkout of learnroute"
 
 
 def check_type(field: str, value: object, *kinds: type) -> None:
-    """Refuse a value that is of none of these classes, naming the first of them."""
+    """Reject a value that is not an instance of these classes; the message names the first of them."""
     if not isinstance(value, kinds):
         name = kinds[0].__name__
         hint = "; read_problem reads a file" if name == "Problem" and isinstance(value, str | PurePath) else ""
@@ -150,6 +150,6 @@ def check_type(field: str, value: object, *kinds: type) -> None:
 
 
 def check_callable(field: str, value: object) -> None:
-    """Refuse what can neither be called nor left out."""
+    """Reject a value that is neither callable nor None."""
     if value is not None and (not callable(value) or isinstance(value, type)):
         raise InputError("expected a function, or nothing", field=field, value=value)

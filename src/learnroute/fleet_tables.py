@@ -1,4 +1,4 @@
-"""How many vehicles and models, and should they be merged? One row per size and mode."""
+"""Comparison of fleets by number of vehicles and models, merged or not: one row per size and mode."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from learnroute.tuning import GRID, check_first_model, least_of
 FEDERATED = "federated"
 ROUNDS = 10
 SIZES = (1, 2, 3, 4)
-MOST_CLIENTS = 1000  # regions up to which federated averaging is priced
+MOST_CLIENTS = 1000  # regions up to which federated averaging is evaluated
 
 
 @dataclass(frozen=True)
 class FleetRow:
-    """One fleet, and what its best routes lose.
+    """One fleet and the loss of its best routes.
 
     Attributes
     ----------
     vehicles, models
-        How many there are. Federated averaging has a model in each region and no vehicle.
+        Their numbers. Federated averaging has one model per region and no vehicle.
     serve
         `merged`, `own`, or `federated`.
     error, total
         The expected error and the total loss per region.
     travel, longest
-        The travel of all vehicles, and that of the longest route, in units of travel.
+        The total travel of all vehicles, and the travel of the longest route, in units of travel.
     routes
         The route of each vehicle.
     optimal
-        Whether no routes of this fleet have a smaller total, proved.
+        Whether it is proved that no routes of this fleet have a smaller total.
     trained
-        The number of the model that each visit of one vehicle with several models trains, from 0.
+        For one vehicle with several models: the number of the model that each visit trains, from 0.
     rounds
-        Of federated averaging: how often all regions train and their models are averaged.
+        For federated averaging: how often all regions train and their models are averaged.
     regularization
-        λ where it was chosen, else None.
+        λ if it was chosen, otherwise None.
     plan
         The plan; None for federated averaging.
     """
@@ -82,7 +82,7 @@ class FleetRow:
 
     @property
     def name(self) -> str:
-        """What the row is called."""
+        """The name of the row."""
         if self.rounds is not None:
             return f"federated averaging, {_count(self.rounds, 'round')}"
         if self.models == 1:
@@ -114,11 +114,11 @@ class FleetTable(ResultMixin):
     Attributes
     ----------
     rows
-        The best routes of each fleet; then federated averaging, where the law prices it.
+        The best routes of each fleet, followed by federated averaging if the error law covers it.
     dissimilarities
-        What all errors go by: `estimate`, `upper` or `measured`.
+        The dissimilarities behind all errors: `estimate`, `upper` or `measured`.
     notes
-        What the caller should know, one sentence each.
+        Remarks for the user, one sentence each.
     """
 
     picture = "draw_fleets"
@@ -133,7 +133,7 @@ class FleetTable(ResultMixin):
 
     @property
     def best(self) -> int:
-        """The place of the row with the least total loss, of those that were planned."""
+        """The index of the planned row with the lowest total loss."""
         return min((k for k, row in enumerate(self.rows) if row.rounds is None), key=lambda k: self.rows[k].total)
 
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
@@ -189,30 +189,30 @@ def compare_fleets(
     problem: Problem, vehicles: Sequence[int] = SIZES, models: Sequence[int] = SIZES, serve: str | None = None,
     rounds: int = ROUNDS, seed: int = 0, time_limit: float | None = None, progress: Progress | None = None,
 ) -> FleetTable:  # fmt: skip
-    """Plan for several numbers of vehicles and of models, and compare error, travel and total loss.
+    """Plan for several numbers of vehicles and models, and compare error, travel and total loss.
 
     Parameters
     ----------
     problem
-        What to plan. Travel, limit and weights are those of its `fleet`, where it has one.
+        The planning problem. Travel, limit and weights are taken from its `fleet`, if it has one.
     vehicles, models
-        The numbers to compare: of vehicles with a model each, and of models on one vehicle.
+        The numbers to compare: of vehicles with one model each, and of models on one vehicle.
     serve
         `merged` or `own`; both if omitted.
     rounds
-        Rounds of federated averaging, with a client in each region: what rows beside the fleets are about.
+        Number of rounds of federated averaging, with one client per region, for additional rows.
     seed, time_limit, progress
         As for `plan`, for all rows together.
 
     Returns
     -------
     FleetTable
-        The rows, and which of them has the least total loss.
+        The rows, and which of them has the lowest total loss.
 
     Raises
     ------
     InputError
-        Where an argument is not of the type, or outside of the range, that is asked for.
+        If an argument has the wrong type or is out of range.
     """
     check_type("problem", problem, Problem)
     seed = as_count("seed", seed, least=0, meaning="the seed")
@@ -239,14 +239,14 @@ def compare_fleets(
 
 
 def _sizes(field: str, given: Sequence[int]) -> list[int]:
-    """Return numbers of vehicles or models, each once, in order."""
+    """Return distinct numbers of vehicles or models, in order."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise InputError("expected a list of numbers", field=field, value=given)
     return sorted({as_count(field, one, meaning=f"the number of {field}") for one in given})
 
 
 def _fleets(problem: Problem, vehicles: list[int], models: list[int], serve: str | None) -> list[Fleet]:
-    """Return the fleets to compare: one vehicle with one model first, where it is asked for."""
+    """Return the fleets to compare; one vehicle with one model, if requested, comes first."""
     modes = [mode for mode in (MERGED, OWN) if mode == OWN or _merges(problem)]
     if serve is not None:
         modes = [as_choice("serve", serve, modes)]
@@ -264,12 +264,12 @@ def _fleets(problem: Problem, vehicles: list[int], models: list[int], serve: str
 
 
 def _merges(problem: Problem) -> bool:
-    """Whether models can be averaged: squared distances, and a linear law."""
+    """Return whether models can be averaged, which needs squared distances and a linear law."""
     return problem.transfer is None and getattr(problem.learner, "common_retention", None) is None
 
 
 def _federated_rows(problem: Problem, rounds: int, budget: Budget) -> list[FleetRow]:
-    """Return rows of federated averaging, of one round and of `rounds`: all regions train, and models are averaged."""
+    """Return rows for one round and for `rounds` of federated averaging: all regions train, models are averaged."""
     if not _merges(problem) or problem.size > MOST_CLIENTS or not problem.initial_errors.any():
         return []
     return [_federated_row(problem, count, budget) for count in dict.fromkeys((1, rounds))]
@@ -289,7 +289,7 @@ def _federated_row(problem: Problem, rounds: int, budget: Budget) -> FleetRow:
 
 
 def federated_error(problem: Problem, rounds: int) -> float:
-    """Return the expected error of federated averaging: in each round all regions train, weighted by their samples."""
+    """Return the expected error of federated averaging: per round, all regions train, weighted by their samples."""
     known, size = problem.dissimilarities, problem.size
     counts = problem.counts / problem.counts.sum() if problem.counts.any() else np.full(size, 1 / size)
     distances = Distances(known.matrix, known.initial, size)

@@ -1,4 +1,4 @@
-"""What is proved about Algorithm 1 before it runs, and under which conditions."""
+"""Approximation guarantees of Algorithm 1, which are proved before it runs, and their conditions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MOST_CHECKED = 2000  # regions up to which the triangle inequality is checked al
 def guarantee_of_algorithm1(
     problem: Problem, report: MetricReport | None = None, stop: Callable[[], bool] = lambda: False
 ) -> Guarantee:
-    """Return the proved ratio of Algorithm 1's loss to the least one, if its conditions hold for this problem.
+    """Return the proved ratio of Algorithm 1's loss to the optimum, if its conditions hold for this problem.
 
-    `report` is that of `check_metric`, where it is known already; else `stop` may end the check before its time.
+    `report` is the result of `check_metric`, if it is known already; otherwise `stop` may end that check early.
     """
     if problem.learner.couples:
         return Guarantee(None, f"no ratio is known for the rule {problem.learner.rule}")
@@ -47,13 +47,14 @@ def guarantee_of_algorithm1(
 
 
 def travel_ratio(problem: Problem) -> tuple[float, str]:
-    """Return how many times any allowed route's travel Algorithm 1's is at most, and for which ends that is.
+    """Return a bound on the ratio of Algorithm 1's travel to that of any allowed route, and the ends it applies to.
 
-    Let O be the travel of any allowed route; the spanning tree costs at most O. With a free start, the route open: the
-    paper's 3/2; closed: Christofides' 3/2, since a tour can be cut anywhere. With a fixed start s, the route is a path
-    from s to v', and its matching J costs no more than any join of the vertices of wrong degree. Both ends fixed:
-    J <= 2/3·O (Hoogeveen 1991), and a way back of constant cost does no harm. A free end: an open route from s
-    holds such a join, J <= O; a closed one is two of them, J <= O/2, and the way back from v' to s is at most O/2.
+    Let O be the travel of any allowed route; the spanning tree costs at most O. With a free start, the ratio is the
+    paper's 3/2 for open routes, and Christofides' 3/2 for closed ones, since a tour can be cut anywhere. With a fixed
+    start s, the route is a path from s to v', and its matching J costs no more than any join of the vertices of wrong
+    degree. If both ends are fixed, J <= 2/3·O (Hoogeveen 1991), and a return trip of constant cost does no harm. If the
+    end is free, an open route from s contains such a join, so J <= O. A closed route consists of two of them, so
+    J <= O/2, and the return trip from v' to s costs at most O/2.
     """
     if problem.ends.first is None:
         said = ["a closed route"] if problem.closed else []
@@ -66,7 +67,7 @@ def travel_ratio(problem: Problem) -> tuple[float, str]:
 
 
 def _not_metric(problem: Problem, report: MetricReport | None, stop: Callable[[], bool]) -> str:
-    """Say why travel is no metric; nothing if it is one."""
+    """Return the reason why travel is not a metric, or is not known to be one; an empty text if it is a metric."""
     if report is None:
         if problem.size > MOST_CHECKED:
             return f"the triangle inequality is not checked for more than {MOST_CHECKED} regions"
@@ -91,18 +92,18 @@ def _retention(problem: Problem) -> float:
 
 
 def paper_ratio(problem: Problem) -> float | None:
-    """3/2 + r^(1-T) (Proposition 4); None where that is beyond all numbers."""
+    """Return 3/2 + r^(1-T) (Proposition 4); None if that overflows."""
     exponent = (1 - problem.size) * math.log(_retention(problem))
     return CHRISTOFIDES + math.exp(exponent) if exponent < 700 else None
 
 
 def sharper_ratio(problem: Problem, travel: float = CHRISTOFIDES) -> float | None:
-    """max(3/2, 1 + ρ·(S_max/S_min - 1)) with ρ = (r - r^T)/(1 - r^T); None if S_min = 0 < S_max.
+    """Return max(3/2, 1 + ρ·(S_max/S_min - 1)) with ρ = (r - r^T)/(1 - r^T); None if S_min = 0 < S_max.
 
-    A mediant never exceeds the larger of its two ratios. Its travel is within 3/2 (`travel`) of any route's; its score
-    part is at most (1-r)·S_end + (r - r^T)·S_max, and any route's at least (1-r)·S_end + (r - r^T)·S_min,
-    where S_end is the least score of a region that routes may end at, and S_min and S_max are those of the regions
-    that may come before it.
+    A mediant never exceeds the larger of its two ratios. The travel of Algorithm 1 is within 3/2 (`travel`) of any
+    route's. Its score part is at most (1-r)·S_end + (r - r^T)·S_max, and any route's is at least
+    (1-r)·S_end + (r - r^T)·S_min, where S_end is the smallest score of a region at which routes may end, and S_min and
+    S_max are the smallest and largest scores of the regions that may come before it.
     """
     r, size, scores = _retention(problem), problem.size, problem.scores
     share = r * math.expm1((size - 1) * math.log(r)) / math.expm1(size * math.log(r))

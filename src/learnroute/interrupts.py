@@ -1,4 +1,4 @@
-"""What Ctrl-C does: while modules are imported, end the process; during a plan, end with the best route so far."""
+"""Handling of Ctrl-C: end the process during imports; return the best route so far during planning."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 @contextlib.contextmanager
 def leaving_at_once() -> Iterator[None]:
-    """In here, Ctrl-C ends the process: an exception could end anywhere inside of an import, or be swallowed there."""
+    """Let Ctrl-C end the process in this context: an exception could be raised or swallowed anywhere in an import."""
     usual = signal.getsignal(signal.SIGINT)
-    if usual is not signal.default_int_handler:  # as where Ctrl-C is to be ignored
+    if usual is not signal.default_int_handler:  # for example if Ctrl-C is ignored
         yield
         return
     signal.signal(signal.SIGINT, _leave)
@@ -31,7 +31,7 @@ def _leave(*_: Any) -> None:
 
 @contextlib.contextmanager
 def stop_on_interrupt() -> Iterator[threading.Event]:
-    """In here, the first Ctrl-C sets the event; the next one is an interrupt as usual."""
+    """Let the first Ctrl-C in this context set the event; the next one raises KeyboardInterrupt as usual."""
     stop, usual = threading.Event(), signal.getsignal(signal.SIGINT)
 
     def ask(*_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Results as HTML, pictures and files: what the methods of `ResultMixin` do."""
+"""Results as HTML, pictures and files: the implementation of the methods of `ResultMixin`."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ REPORTS: dict[str, Callable[[TableMixin], str]] = {
     ".json": lambda result: dumps(result.to_dict()),
     ".csv": lambda result: result.table().to_csv(),
     ".md": lambda result: _sheet(result).to_markdown(),
-}  # what results other than plans are written as, besides pictures
-MOST_ROWS = 12  # of a table that is shown
+}  # file formats of results other than plans, besides pictures
+MOST_ROWS = 12  # rows of a displayed table
 LONGEST_CELL = 60  # characters
 LINE = "border-bottom:1px solid rgba(128,128,128,.45);"  # visible on light and on dark backgrounds
-MOST_DRAWN = 20_000  # regions up to which a picture goes with the table
-MOST_SCALED = 500  # and up to which places are made up for it
+MOST_DRAWN = 20_000  # regions up to which a picture accompanies the table
+MOST_SCALED = 500  # and up to which coordinates are computed for it if there are none
 
 
 def to_html(result: TableMixin) -> str:
-    """Return a result as HTML that needs nothing else: its sheet, and a picture where matplotlib is installed."""
+    """Return a result as self-contained HTML: its sheet, and a picture if matplotlib is installed."""
     sheet = _sheet(result)
     about = [] if result.problem is None else [clip(line, 200) for line in describe(result.problem)]
     lines = [*(f"{label}: {text}" for label, text in sheet.lines), *about]
@@ -52,7 +52,7 @@ def to_html(result: TableMixin) -> str:
 def draw(
     result: ResultMixin | PictureMixin, ax: Axes | None, path: str | Path | None, problem: Problem | None
 ) -> Figure:
-    """Draw a result, and write the picture where a path is given."""
+    """Draw a result, and write the picture to a file if a path is given."""
     from learnroute.plots.pictures import check_picture, save_figure
 
     asked = result.known_problem(problem) if isinstance(result, ResultMixin) else None
@@ -67,7 +67,7 @@ def draw(
 
 
 def save(result: TableMixin, path: str | Path, problem: Problem | None) -> tuple[Path, ...]:
-    """Write a result in the format that the name ends in; return all files that were written."""
+    """Write a result in the format given by the file's extension; return all files written."""
     path = as_path("path", path)
     pictures = PICTURES if isinstance(result, ResultMixin | PictureMixin) else ()
     check_destination(path, (*(PLAN_WRITERS if isinstance(result, Plan) else REPORTS), *pictures))
@@ -85,13 +85,13 @@ def save(result: TableMixin, path: str | Path, problem: Problem | None) -> tuple
 
 
 def _sheet(result: TableMixin) -> Sheet:
-    """Return the sheet of a result, headed by what the problem is called."""
+    """Return the sheet of a result, with the title of the problem in its headline."""
     sheet, title = result.sheet(), "" if result.problem is None else result.problem.title
     return sheet._replace(headline=f"{clip(title, 80)}: {sheet.headline}") if title else sheet
 
 
 def _html_table(table: Table) -> str:
-    """Return a table as HTML, names escaped; colours are those around it. Nothing where there are no rows."""
+    """Return a table as HTML with escaped names and inherited colours; an empty text if there are no rows."""
     if not table.rows:
         return ""
     sides = ["left" if column.left else "right" for column in table.printed]
@@ -112,7 +112,7 @@ def _html_cell(tag: str, text: str, side: str, style: str = "") -> str:
 
 
 def _image(result: TableMixin) -> str:
-    """Return the picture of a result as HTML; nothing where it cannot be drawn, or not in a moment."""
+    """Return the picture of a result as HTML; an empty text if it cannot be drawn, or not quickly."""
     problem = result.problem
     if result.picture is None or (problem is None and not isinstance(result, PictureMixin)):
         return ""
@@ -124,7 +124,7 @@ def _image(result: TableMixin) -> str:
 
     try:
         new_figure()
-    except InputError:  # there is no matplotlib
+    except InputError:  # matplotlib is not installed
         return ""
     from learnroute.plots.inline import png_of
 

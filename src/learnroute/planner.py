@@ -1,4 +1,4 @@
-"""The whole job: problem -> objective -> solver -> bound -> plan."""
+"""Planning from start to end: problem -> objective -> solver -> bound -> plan."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from learnroute.solvers.visits.bounds import NO_BOUND, visits_bound
 from learnroute.solvers.visits.exact import prover
 from learnroute.tuning import Key, Tuned, objective_for_method, route_finder, solve_visits, tune, tune_for
 
-TIED = 1e-17  # of the value: less than this cannot be told from nothing
+TIED = 1e-17  # relative to the value; anything smaller cannot be distinguished from 0
 CHECKING = 5e-10  # seconds that the check of the triangle inequality takes, times T³ ...
-CHECKED_AT_ONCE = 300  # ... and regions up to which that is a moment
-TUNING_SHARE = 0.7  # of the time, for choosing λ; the rest is for the last plan and its bound
+CHECKED_AT_ONCE = 300  # ... and the number of regions up to which that time is negligible
+TUNING_SHARE = 0.7  # share of the time for choosing λ; the rest is for the final plan and its bound
 GIVEN = "given"  # the method of a route that the caller chose
 
 
@@ -55,41 +55,41 @@ def plan(
     threads: int = 1,
     stop: threading.Event | None = None,
 ) -> Plan:
-    """Choose the route with the least expected overall loss.
+    """Choose the route with the lowest expected overall loss.
 
     Parameters
     ----------
     problem
-        What to plan.
+        The planning problem.
     method
         One of `learnroute.METHODS`: auto, exact, search, algorithm1, baseline, travel, nearest, random.
     seed
-        Same problem, method, seed and number of threads: same route.
+        Seed of the random number generator. The same problem, method, seed and number of threads give the same route.
     time_limit
-        Seconds; when they are over, the best route and lower bound so far are returned.
+        Time limit in seconds. When it is reached, the best route and lower bound so far are returned.
     progress
-        Called now and then with the name of the stage and the share of it that is done.
+        Called from time to time with the name of the current stage and the completed share of it.
     params
-        How the solvers are tuned; the defaults suit most problems.
+        Parameters of the solvers; the defaults suit most problems.
     initial
-        A route to start from (a warm start: auto, exact, search), as of an older plan; regions that it lacks are put in
-        where that costs least travel.
+        A route to start from, for example that of an older plan (a warm start; for auto, exact and search). Missing
+        regions are inserted where they add the least travel.
     threads
-        How many threads search side by side and share the best route.
+        Number of threads that search in parallel and share the best route.
     stop
         Set it from a signal handler or another thread to get the best route so far at once.
 
     Returns
     -------
     Plan
-        The route, its expected loss, a lower bound on all routes, and what proves it.
+        The route, its expected loss, a lower bound on the loss of all routes, and the certificate of that bound.
 
     Raises
     ------
     InputError
-        Where an argument is not of the type, or outside of the range, that is asked for.
+        If an argument has the wrong type or is out of range.
     RefusedError
-        Where the method cannot solve this problem, such as `algorithm1` with travel that differs by direction.
+        If the method cannot solve this problem, such as `algorithm1` with asymmetric travel.
     """
     check_type("problem", problem, Problem)
     check_type("params", params, SolverParams)
@@ -106,7 +106,7 @@ def plan_within(
     problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS,
     initial: Sequence[str | int] | None = None, bound: Certificate | None = None,
 ) -> Plan:  # fmt: skip
-    """Choose the route, and the regularisation if it is undecided. A lower bound that is given is not sought again."""
+    """Choose the route, and the regularisation if it is undecided. A given lower bound is not computed again."""
     if problem.learner.undecided:
         return _plan_with_learner(problem, method, seed, budget, params, initial)
     if problem.fleet_rules is not None:
@@ -153,7 +153,7 @@ def _assess_fleet(
     problem: Problem, objective: FleetObjective, answer: Answer, requested: str, seed: int, started: float,
     budget: Budget,
 ) -> Plan:  # fmt: skip
-    """Bound what is not proved optimal, and recompute everything that is claimed."""
+    """Compute a lower bound unless the answer is proved optimal, and recompute every claim."""
     certificate = None if answer.optimal else fleet_bound(objective)
     if certificate is None and not answer.optimal:
         answer = replace(answer, notes=(*answer.notes, NO_FLEET_BOUND))
@@ -164,7 +164,7 @@ def _assess_visits(
     problem: Problem, objective: VisitObjective, answer: Answer, requested: str, seed: int, started: float,
     budget: Budget, params: SolverParams = DEFAULTS,
 ) -> Plan:  # fmt: skip
-    """Bound what is not proved optimal, and recompute everything that is claimed."""
+    """Compute a lower bound unless the answer is proved optimal, and recompute every claim."""
     certificate = None if answer.optimal else visits_bound(objective, answer.order, budget, params)
     if certificate is None and not answer.optimal:
         answer = replace(answer, notes=(*answer.notes, NO_BOUND))
@@ -172,7 +172,7 @@ def _assess_visits(
 
 
 def _less_the_check(problem: Problem, budget: Budget) -> Budget:
-    """Return a budget that leaves time for checking the triangle inequality, where that takes a tenth of it at most."""
+    """Return a budget that leaves time for checking the triangle inequality if that takes at most a tenth of it."""
     left, check = budget.seconds_left, CHECKING * problem.size**3
     if left is None or problem.ways.is_metric or check > 0.1 * left:
         return budget
@@ -207,7 +207,7 @@ def _plan_with_learner(
 
 
 def _choice_note(made: Plan, problem: Problem, found: Tuned) -> Plan:
-    """Say how a regularisation was chosen."""
+    """Add a note on how the regularisation was chosen."""
     return replace(
         made,
         chosen=str(problem.learner.training["regularization"]),
@@ -216,7 +216,7 @@ def _choice_note(made: Plan, problem: Problem, found: Tuned) -> Plan:
 
 
 def decide_learner(problem: Problem, seed: int, budget: Budget) -> Problem:
-    """Return the problem with its regularisation chosen, where it asks for that; else the problem itself."""
+    """Return the problem with its regularisation chosen if it asks for that, otherwise the problem itself."""
     check_type("problem", problem, Problem)
     if not problem.learner.undecided:
         return problem
@@ -241,7 +241,7 @@ def _warm(problem: Problem, objective: Objective, method: Method, initial: Seque
 def _shorten_ties(
     problem: Problem, objective: Objective, order: IntArray, budget: Budget, params: SolverParams
 ) -> IntArray:
-    """Where travel is worth nothing, shorten the part of a route whose scores do not count."""
+    """Shorten the part of a route whose scores do not count, if travel is worth nothing."""
     counted = np.flatnonzero(objective.weights_of(order) * objective.scores.max() > TIED * abs(objective(order)))
     many = int(counted[0]) + 1 if len(counted) else objective.size
     ways = objective_of(problem.replace(travel_rate=1.0))
@@ -267,30 +267,31 @@ def evaluate(
     problem: Problem, route: Sequence[Any], time_limit: float | None = None, progress: Progress | None = None,
     models: Sequence[int] | None = None,
 ) -> Plan:  # fmt: skip
-    """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be.
+    """Evaluate a given route: its loss, and how far that can be above the optimum.
 
     Parameters
     ----------
     problem
-        What the route is for.
+        The problem that the route is for.
     route
-        Names or indices of the regions, in order of visit; for several vehicles, a list of them per vehicle.
+        Names or indices of the regions in order of visit; for several vehicles, one list per vehicle.
     models
         For one vehicle with several models, the number of the model that each visit trains, from 0.
     time_limit
-        Seconds; when they are over, the best λ (where that is to be chosen) and the best lower bound so far are taken.
+        Time limit in seconds. When it is reached, the best λ (if it is to be chosen) and the best lower bound so far
+        are used.
     progress
         As for `plan`.
 
     Returns
     -------
     Plan
-        As `plan` returns one, with the method `given`.
+        A plan as returned by `plan`, with the method `given`.
 
     Raises
     ------
     InputError
-        Where the route does not visit the regions that it must, or breaks a constraint of the problem.
+        If the route misses a region that it must visit, or violates a constraint of the problem.
     """
     check_type("problem", problem, Problem)
     return evaluate_within(problem, route, Budget.of(time_limit, progress), models)
@@ -299,7 +300,7 @@ def evaluate(
 def evaluate_within(
     problem: Problem, route: Sequence[Any], budget: Budget, models: Sequence[int] | None = None
 ) -> Plan:
-    """Do the same within a budget."""
+    """Evaluate a given route within a budget; see `evaluate`."""
     started = time.monotonic()
     visits: Key
     if problem.fleet_rules is not None:
@@ -320,7 +321,7 @@ def _assess_given(
     problem: Problem, visits: Key, method: str, requested: str, seed: int, started: float, budget: Budget,
     params: SolverParams = DEFAULTS,
 ) -> Plan:  # fmt: skip
-    """Bound visits that are known, and recompute everything that is claimed."""
+    """Compute a lower bound for given visits, and recompute every claim."""
     if isinstance(visits, FleetRoutes):
         routes = Answer.of_fleet(visits, method, complete=False)
         return _assess_fleet(problem, fleet_objective_of(problem), routes, requested, seed, started, budget)
@@ -337,9 +338,9 @@ def assess(
     problem: Problem, answer: Answer, certificate: Certificate | None, requested: str, seed: int, seconds: float,
     budget: Budget,
 ) -> Plan:  # fmt: skip
-    """Recompute everything that is claimed about an answer from the problem itself.
+    """Recompute every claim about an answer from the problem itself.
 
-    The budget is for the guarantee alone: it may take long to check whether travel is a metric.
+    The budget is for the guarantee alone, because checking whether travel is a metric may take long.
     """
     priced = Plan.of(problem, answer.routes or problem.regions_of(answer.order))
     loss, bound = priced.loss, -math.inf if certificate is None else certificate.bound / problem.size
@@ -367,13 +368,13 @@ def assess(
 
 
 def _rounding(loss: Loss, problem: Problem) -> float:
-    """Return what rounding can do to a loss whose parts cancel; nothing where all parts have one sign."""
+    """Return a bound on the rounding error of a loss whose parts cancel; 0 if all parts have the same sign."""
     sizes = math.fsum(map(abs, (loss.travel, loss.dissimilarity, loss.initial, loss.noise, loss.pairs)))
     return 0.0 if sizes == abs(loss.total) else margin(16 * problem.size, sizes)
 
 
 def _bound_note(problem: Problem, most: float | None) -> tuple[str, ...]:
-    """Say what upper bounds on dissimilarities mean for a regularised learner."""
+    """Explain in a note what upper bounds on dissimilarities mean for a regularised learner."""
     if not problem.updates.coupled or problem.dissimilarity_kind != UPPER:
         return ()
     said = "with a regularised learner, upper bounds on the dissimilarities do not give an upper bound on the loss; "
@@ -399,7 +400,7 @@ def _guarantee(problem: Problem, answer: Answer, budget: Budget) -> Guarantee:
 
 
 def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
-    """Say which of several equally good last regions Algorithm 1 took."""
+    """Return a note on which of several equally good last regions Algorithm 1 chose."""
     if answer.method != "algorithm1" or problem.ends.last is not None:
         return ()
     objective = objective_of(problem)

@@ -1,4 +1,4 @@
-"""Does the plan hang on one number? What becomes of a route when dissimilarities are not what they were taken for."""
+"""Sensitivity of a plan to its dissimilarities: its loss and regret if they are smaller than assumed."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from learnroute.solvers.registry import METHODS
 
 MOST_DRAWS = 100_000
 MOST_REGIONS = 2000
-DRAWS_SHARE = 0.85  # of the time, for the plan and the draws; the rest is for the pairs that the plan hangs on
-PLAN_SHARE = 0.3  # of the time left, for each plan
-TOLD = 5  # pairs of regions that are named
-MOST_ENDS = 12  # last regions that are listed
-LATE = 0.95  # the quantile of the regret that is told
+DRAWS_SHARE = 0.85  # share of the time for the plan and the draws; the rest is for the sensitive pairs
+PLAN_SHARE = 0.3  # share of the remaining time for each plan
+TOLD = 5  # number of pairs of regions to report
+MOST_ENDS = 12  # number of last regions to list
+LATE = 0.95  # the reported quantile of the regret
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One dissimilarity on which the plan hangs.
+    """One dissimilarity that the plan is sensitive to.
 
-    With this one number at its lower bound and all others at their upper bounds, another of the routes that came up is
-    better by `regret`; below `switch`, one of them is.
+    With this dissimilarity at its lower bound and all others at their upper bounds, another of the routes found is
+    better by `regret`. `switch` is the value below which another of them is better.
     """
 
     regions: tuple[str, str]
@@ -54,28 +54,28 @@ class Pair:
 
 @dataclass(frozen=True)
 class Robustness(ResultMixin):
-    """What becomes of a plan where each dissimilarity lies anywhere between its bounds. Losses are per region.
+    """Sensitivity of a plan to dissimilarities anywhere between their bounds. Losses are per region.
 
     Attributes
     ----------
     plan
         The route planned for the upper bounds, whatever estimates the problem has.
     best_case, worst_case
-        Its loss with all dissimilarities at their lower, at their upper bounds: no others do better, or worse.
+        The smallest and the largest loss of the plan with dissimilarities between their bounds.
     draws
-        How many times dissimilarities were drawn, evenly between their bounds, and the route planned anew.
+        Number of times that dissimilarities were drawn uniformly between their bounds and a route planned for them.
     unchanged
         The share of the draws in which no other route was better.
     mean_regret, late_regret, worst_regret
-        How much more the plan cost than the best route of the draw: mean, 95 % quantile, most.
+        Excess of the plan's loss over that of the best route of each draw: mean, 95 % quantile, maximum.
     last
         The share of the draws in which each region was the last one of the best route, largest first.
     pairs
-        The single dissimilarities on which the choice hangs most, the worst first.
+        The single dissimilarities to which the choice is most sensitive, largest regret first.
     complete
-        Whether all routes compared with were proved best, and all draws made.
+        Whether all draws were made and the best route of each was proved optimal.
     dissimilarities
-        What the plan goes by: always `upper`.
+        The dissimilarities behind the plan: always `upper`.
     """
 
     picture = "draw_robustness"
@@ -103,7 +103,7 @@ class Robustness(ResultMixin):
         return self.plan.route, self.plan.order
 
     def table(self) -> Table:
-        """Return one row per pair of regions on which the plan hangs."""
+        """Return one row per pair of regions whose dissimilarity the plan is sensitive to."""
         heads = {
             "low": "lower bound",
             "high": "upper bound",
@@ -121,7 +121,7 @@ class Robustness(ResultMixin):
         return Table(columns, rows)
 
     def sheet(self) -> Sheet:
-        """Return the losses and regrets of the plan, where the best routes end, and the pairs that it hangs on."""
+        """Return the losses and regrets of the plan, the last regions of the best routes, and the sensitive pairs."""
         facts = {
             "largest loss per region": f"{self.worst_case:.6g}",
             "smallest loss per region": f"{self.best_case:.6g}",
@@ -164,31 +164,31 @@ def robustness(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Robustness:
-    """Plan for the upper bounds, and see how the choice and its loss move when dissimilarities are smaller.
+    """Plan for the upper bounds, and test how the choice and its loss change if dissimilarities are smaller.
 
-    Lower bounds are the problem's `dissimilarity_low`; or each may be smaller than its bound by a share of `within`.
-    Unbiased estimates, which `plan` goes by where the problem has them, are left aside.
+    Lower bounds are the problem's `dissimilarity_low`, or smaller than the upper bounds by a share of `within`.
+    Unbiased estimates, which `plan` uses if the problem has them, are ignored.
 
     Parameters
     ----------
     problem
-        What to plan.
+        The planning problem.
     within
-        Share by which dissimilarities may be smaller than they are given.
+        Share by which dissimilarities may be smaller than their given values.
     draws
-        How many sets of dissimilarities are drawn.
+        Number of sets of dissimilarities to draw.
     seed, time_limit, progress
         As for `plan`.
 
     Returns
     -------
     Robustness
-        The plan, its loss at both bounds, how often it stays best, and the dissimilarities that it hangs on.
+        The plan, its loss at both bounds, how often it stays best, and the dissimilarities that it is sensitive to.
 
     Raises
     ------
     InputError
-        Where there are no lower bounds and no `within`, or an argument is out of its range.
+        If there are neither lower bounds nor `within`, or an argument is out of range.
     """
     check_type("problem", problem, Problem)
     check_one_model(problem)
@@ -203,7 +203,7 @@ def robustness(
     upper, part = _with(problem, high), budget.part(DRAWS_SHARE).sparing()
     began = time.monotonic()
     planned = plan_within(upper, METHODS["auto"], seed, part.part(PLAN_SHARE))
-    longest = time.monotonic() - began  # seconds that a plan takes, and so a draw
+    longest = time.monotonic() - began  # estimated seconds per plan, and so per draw
     rng = np.random.default_rng(seed)
     regrets: list[float] = []
     routes, ends, proved = Counter([planned.order]), Counter[str](), planned.optimal
@@ -268,7 +268,7 @@ def _with(problem: Problem, delta: FloatArray) -> Problem:
 
 
 def _spread(counts: FloatArray, low: FloatArray, high: FloatArray, sign: float) -> float:
-    """Return by how much lower dissimilarities can lower the loss (sign 1), or raise it (-1), where they count so."""
+    """Return the amount by which smaller dissimilarities can lower the loss (sign 1) or raise it (sign -1)."""
     return math.fsum(np.triu(np.maximum(sign * counts, 0.0) * (high - low), 1).sum(axis=1))
 
 
@@ -281,9 +281,9 @@ def _hanging(
     upper: Problem, planned: Plan, counted: FloatArray, routes: list[tuple[int, ...]], low: FloatArray,
     high: FloatArray, budget: Budget,
 ) -> tuple[tuple[Pair, ...], int]:  # fmt: skip
-    """Return the pairs whose lower bound alone makes another of the routes better, and how many routes were looked at.
+    """Return the pairs whose lower bound alone makes another route better, and the number of routes examined.
 
-    A loss is linear in each dissimilarity; `counted` are the slopes of that of the planned route.
+    A loss is linear in each dissimilarity; `counted` are the slopes of the planned route's loss.
     """
     own = planned.loss
     best, least = np.zeros_like(high), np.full(high.shape, np.inf)
@@ -295,8 +295,8 @@ def _hanging(
         slope = slopes(upper, order)[0] - counted
         behind = expected_loss(upper, order).total - own.total
         best = np.maximum(best, slope * (high - low) - behind)
-        with np.errstate(divide="ignore", invalid="ignore"):  # how much smaller the number must be for a tie
-            smaller = behind / slope if behind > 0 else np.zeros_like(high)  # none, where it is better as it is
+        with np.errstate(divide="ignore", invalid="ignore"):  # how much smaller it must be for a tie
+            smaller = behind / slope if behind > 0 else np.zeros_like(high)  # 0 if it is better already
         least = np.where((slope > 0) | (behind < 0), np.minimum(least, smaller), least)
         longest = max(longest, time.monotonic() - began)
     found = []

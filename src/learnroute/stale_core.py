@@ -1,4 +1,4 @@
-"""Whether the compiled core is older than its sources, which only a checkout has."""
+"""Check whether the compiled core is older than its sources, which only a checkout has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def newer_sources() -> list[str]:
-    """Return the C++ sources that changed after the core was built; none where the package is no checkout."""
+    """Return the C++ sources that changed after the core was built; empty if the package is not a checkout."""
     sources = Path(__file__).parent / "cpp"
     core = find_spec("learnroute._core") if sources.is_dir() else None
     if core is None or core.origin is None:

@@ -1,4 +1,4 @@
-"""Between driving and forgetting: the Pareto front of travel and expected error, routes that no other beats in both."""
+"""Trade-off between travel and expected error: the Pareto front of routes that no other route beats in both."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
 from learnroute.tuning import objective_for_method
 
-MOST_EXACT = 14  # regions up to which the whole Pareto front is found, ...
-MOST_VISITS = 8  # ... and where visits are optional, regions and visits
-EXTREME = 1e6  # rates this far from the even one stand for "travel only" and "error only", ties broken by the other
+MOST_EXACT = 14  # regions up to which the whole Pareto front is computed, ...
+MOST_VISITS = 8  # ... and the limit for both regions and visits if visits are optional
+EXTREME = 1e6  # even rate times or over this: "travel only" or "error only", with ties broken by the other
 MOST_POINTS = 1000
-MARK_SHARE = 0.1  # of the time left, for each of these routes
+MARK_SHARE = 0.1  # share of the remaining time for each of these routes
 MARKED = ("algorithm1", "baseline", "travel", "nearest")  # methods shown beside the curve
 
 
@@ -41,10 +41,10 @@ def _check_number(field: str, value: float) -> None:
 
 @dataclass(frozen=True)
 class Choice:
-    """A route with its two sides: travel cost of the whole route, in its own units, and expected error per region.
+    """A route with its two objectives: travel cost of the whole route, in units of travel, and error per region.
 
-    `size` is the number of regions, visited or not. `rates` are the travel rates, from least to most, for which no
-    other route of the curve has a smaller loss; None if there is no such rate.
+    `size` is the number of regions, visited or not. `rates` is the range of travel rates for which no other route of
+    the curve has a smaller loss; None if there is no such rate.
     """
 
     order: tuple[int, ...]
@@ -59,7 +59,7 @@ class Choice:
 
     @property
     def rates_text(self) -> str:
-        """For which travel rates the route is the best one, in words."""
+        """The travel rates for which the route is best, in words."""
         if self.rates is None:
             return ""
         low, high = self.rates
@@ -70,7 +70,7 @@ class Choice:
         return rate * self.travel_cost / self.size + self.error
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values; a range of rates without an end ends with null."""
+        """Return plain JSON values; an unbounded range of rates ends with null."""
         rates = None if self.rates is None else [x if math.isfinite(x) else None for x in self.rates]
         return {
             "travel_cost": self.travel_cost,
@@ -83,21 +83,21 @@ class Choice:
 
 @dataclass(frozen=True)
 class Tradeoff(ResultMixin):
-    """Routes from least travel to least error.
+    """Routes from minimum travel to minimum error.
 
     Attributes
     ----------
     points
-        None of them is beaten by another in both travel and error.
+        Routes none of which is beaten by another in both travel and error.
     complete
-        Whether that holds among all routes, proved; else among those that were found.
+        Whether this is proved among all routes; otherwise it holds among the routes found.
     marks
-        What some methods make of the problem, for comparison: at, above or beyond the curve. None where visits are
-        optional: these methods visit each region once.
+        The routes of some methods for comparison: on, above or beyond the curve. There are none if visits are optional,
+        because these methods visit each region once.
     rate
-        The problem's own travel rate, and `chosen` the place in `points` of the route with the least loss there.
+        The travel rate of the problem. `chosen` is the index in `points` of the route with the lowest loss at it.
     dissimilarities
-        What all errors go by: `estimate`, `upper` or `measured`.
+        The dissimilarities behind all errors: `estimate`, `upper` or `measured`.
     """
 
     picture = "draw_tradeoff"
@@ -117,11 +117,11 @@ class Tradeoff(ResultMixin):
 
     @property
     def chosen(self) -> int:
-        """The place of the route with the least loss at the problem's own travel rate."""
+        """The index of the route with the lowest loss at the problem's travel rate."""
         return min(range(len(self.points)), key=lambda k: self.points[k].loss(self.rate))
 
     def within(self, budget: float) -> Choice:
-        """Return the route of least error that travels no more than a budget."""
+        """Return the route with the lowest error whose travel is within a budget."""
         _check_number("budget", budget)
         allowed = [point for point in self.points if not is_less(budget, point.travel_cost, PRINTED)]
         if not allowed:
@@ -133,7 +133,7 @@ class Tradeoff(ResultMixin):
         return allowed[-1]
 
     def below(self, ceiling: float) -> Choice:
-        """Return the route of least travel whose expected error is no more than a ceiling."""
+        """Return the route with the least travel whose expected error is at most a ceiling."""
         _check_number("ceiling", ceiling)
         for point in self.points:
             if not is_less(ceiling, point.error, PRINTED):
@@ -151,7 +151,7 @@ class Tradeoff(ResultMixin):
         return self.points[0].route, self.points[0].order
 
     def table(self, picked: Choice | None = None, marks: Mapping[str, Choice] | None = None) -> Table:
-        """Return one row per route of the curve and, where `marks` are given, one per method of them."""
+        """Return one row per route of the curve and, if `marks` are given, one row per method in them."""
         optional = self.problem is not None and self.problem.rules is not None
         columns = (
             Column("method" if marks else None, "", left=True),
@@ -176,7 +176,7 @@ class Tradeoff(ResultMixin):
         return Table(columns, rows)
 
     def sheet(self, picked: Choice | None = None) -> Sheet:
-        """Return the curve, what methods make of the problem, and the route that is chosen."""
+        """Return the curve, the routes of some methods, and the chosen route."""
         chosen = self.points[self.chosen]
         kind = "all Pareto-optimal routes" if self.complete else "the best routes found; there may be others"
         lines = [
@@ -206,30 +206,31 @@ class Tradeoff(ResultMixin):
 def tradeoff(
     problem: Problem, points: int = 20, seed: int = 0, time_limit: float | None = None, progress: Progress | None = None
 ) -> Tradeoff:
-    """Return the routes between least travel and least error.
+    """Return the routes between minimum travel and minimum error.
 
-    Up to 14 regions (8 with a regularised learner): all of them. Beyond, about `points` plans are made: at rates where
-    two neighbours on the curve tie, and, where only the last region counts, with each region as the last one. Where
-    visits are optional, the curve is over all choices of visits: all of it up to 8 regions and visits.
+    Up to 14 regions (8 with a regularised learner), the whole Pareto front is computed. Beyond, about `points` plans
+    are made: at rates where two neighbours on the curve tie and, if only the last region counts, with each region as
+    the last one. If visits are optional, the curve covers all choices of visits; it is complete up to 8 regions and
+    visits.
 
     Parameters
     ----------
     problem
-        What to plan; its `travel_rate` only marks a point of the curve.
+        The planning problem; its `travel_rate` only marks a point of the curve.
     points
-        About how many plans to make beyond these.
+        Approximate number of plans to make beyond these sizes.
     seed, time_limit, progress
         As for `plan`.
 
     Returns
     -------
     Tradeoff
-        The routes, from least travel to least error, and whether they are all.
+        The routes, from minimum travel to minimum error, and whether the front is complete.
 
     Raises
     ------
     InputError
-        Where an argument is not of the type, or outside of the range, that is asked for.
+        If an argument has the wrong type or is out of range.
     """
     check_type("problem", problem, Problem)
     points = as_count("points", points, least=2, meaning="the number of points")
@@ -256,20 +257,20 @@ def tradeoff(
 
 
 class _Routes:
-    """Plans routes and prices each once."""
+    """Plans routes and evaluates each route once."""
 
     def __init__(self, problem: Problem, seed: int, budget: Budget) -> None:
         self.problem, self.seed, self.budget, self.rounds = problem, seed, budget, Rounds(budget)
         self.choices: dict[tuple[int, ...], Choice] = {}
-        self.sizes: dict[tuple[int, ...], float] = {}  # what the rounding of errors is relative to: parts may cancel
+        self.sizes: dict[tuple[int, ...], float] = {}  # scale of rounding errors, as parts may cancel
 
     @property
     def late(self) -> bool:
-        """Whether no other plan is to begin; the first one always does."""
+        """Whether it is too late to start another plan; the first plan is always started."""
         return self.rounds.late
 
     def add(self, order: ArrayLike) -> Choice:
-        """Price a route, an order of regions or of stops."""
+        """Evaluate a route, given as an order of regions or of stops."""
         problem = self.problem
         key = tuple(problem.regions_of(order).tolist())
         if key not in self.choices:
@@ -279,7 +280,7 @@ class _Routes:
         return self.choices[key]
 
     def mark(self) -> dict[str, Choice]:
-        """Return the routes of some methods, as far as there is time."""
+        """Return the routes of some methods, as far as time allows."""
         objective, found = objective_of(self.problem), {}
         for name in MARKED if objective.travel.symmetric else MARKED[1:]:
             if self.late:
@@ -291,7 +292,7 @@ class _Routes:
         return found
 
     def plan(self, problem: Problem, left: int) -> tuple[Choice, bool]:
-        """Plan for another rate or end, with so many plans left; return the route, and whether it is proved best."""
+        """Plan for another rate or end, with `left` plans to go; return the route and whether it is proved optimal."""
         with self.rounds.measure():
             made = plan_within(problem, METHODS["auto"], self.seed, self.budget.part(1 / max(2, left)).sparing())
             return self.add(made.order), made.optimal
@@ -302,14 +303,14 @@ def _at_rate(problem: Problem, rate: float) -> Problem:
 
 
 def _search(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
-    """Return routes found at some rates, and whether they are sure to hold the whole Pareto front."""
+    """Return routes found at some rates, and whether they are proved to contain the whole Pareto front."""
     problem = routes.problem
     if max(problem.size, problem.most_visits) <= MOST_VISITS and problem.rules is not None:
         return _within_budgets(routes)
     curve, corners, planned = _corners(routes, points)
     if problem.rules is not None or not objective_of(problem).only_last_counts:
         return curve, False
-    # the error is that of the last region alone: the shortest way to each end is all there is
+    # The error depends on the last region alone, so the shortest route to each end gives the whole front
     ends = np.argsort(objective_of(problem).scores, kind="stable").tolist()
     proved = corners
     for k, end in enumerate(e for e in ends if e != problem.ends.first and problem.ends.last in (None, e)):
@@ -325,13 +326,13 @@ def _search(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
 
 
 def _within_budgets(routes: _Routes) -> tuple[list[Choice], bool]:
-    """Return the routes of least error within smaller and smaller travel budgets, and whether all are proved.
+    """Return the routes with the lowest error within decreasing travel budgets, and whether all are proved optimal.
 
     This is the ε-constraint method (Haimes, Lasdon and Wismer 1971).
     """
     problem, visits, proved = routes.problem, routes.problem.visits, True
     assert visits is not None
-    rate, budget, curve = _even_rate(problem) / EXTREME**2, visits.budget, list[Choice]()  # travel breaks ties alone
+    rate, budget, curve = _even_rate(problem) / EXTREME**2, visits.budget, list[Choice]()  # travel only breaks ties
     while len(curve) < MOST_POINTS and not routes.late:
         asked = problem.replace(visits=replace(visits, budget=budget), travel_rate=rate)
         try:
@@ -348,9 +349,9 @@ def _within_budgets(routes: _Routes) -> tuple[list[Choice], bool]:
 
 
 def _corners(routes: _Routes, points: int) -> tuple[list[Choice], bool, int]:
-    """Return the corners of the convex curve as far as found, whether they are all, and the number of plans made.
+    """Return the corners found of the convex curve, whether they are complete, and the number of plans made.
 
-    Between two neighbours, the rate at which they tie is planned for; a better route becomes a new neighbour.
+    For two neighbours, a route is planned at the rate at which they tie; a better route is inserted between them.
     """
     problem, planned = routes.problem, 0
     even = _even_rate(problem)
@@ -386,7 +387,7 @@ def _area(span: tuple[Choice, Choice]) -> float:
 
 
 def _slope(left: Choice, right: Choice) -> float:
-    """Return how much error a unit of travel saves on the way from one point to the next."""
+    """Return how much error one unit of travel saves between two neighbouring points."""
     return (left.error - right.error) / (right.travel_cost - left.travel_cost)
 
 
@@ -400,7 +401,7 @@ def _even_rate(problem: Problem) -> float:
 
 
 def _with_rates(points: Iterable[Choice]) -> tuple[Choice, ...]:
-    """Add to each point of a curve the travel rates at which it is best: the corners of the lower convex hull."""
+    """Add to each point the travel rates at which it is best; only corners of the lower convex hull have such rates."""
     curve = list(points)
     size = curve[0].size
     hull: list[int] = []

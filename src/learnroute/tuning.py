@@ -1,9 +1,9 @@
-"""Choose the regularisation of a proximal learner together with the route: one λ, or one for each position.
+"""Choose the regularisation of a proximal learner together with the route: one λ, or one per position.
 
-For a given route the expected error is a smooth function of λ; for a given λ, a route is planned. So routes are planned
-for a few λ (where there are few routes, all are looked at instead), each gets the λ that suits it best, and the best
-pair is planned again until nothing changes. A schedule is found by coordinate descent: the final error is linear in p₁,
-p₂ and ν of each visit, so the best λ of one visit, the others given, is a minimum over a table.
+For a given route, the expected error is a smooth function of λ; for a given λ, a route is planned. Therefore routes are
+planned for a few λ (if there are only few routes, all are evaluated instead), the best λ is chosen for each route, and
+the best pair is planned again until nothing changes. A schedule is found by coordinate descent: the final error is
+linear in p₁, p₂ and ν of each visit, so the best λ of one visit, given the others, is a minimum over a table.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from learnroute.solvers.registry import METHODS, Method
 from learnroute.solvers.visits.exact import all_visits, sequences
 
 PLANNED = np.logspace(-3, 5, 17)  # λ for which routes are planned
-GRID = np.concatenate([np.logspace(-9, -4, 6), np.logspace(-3, 5, 33), np.logspace(6, 9, 4)])  # λ tried first for each
-FINE = np.logspace(-4, 6, 241)  # the table of a schedule, and of the range of λ that are nearly as good
-FEW_REGIONS = 12  # up to which routes are planned for all of these, beyond for every fourth
-FACTORS = np.logspace(-3, 3, 121)  # of a whole schedule
-NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors that a schedule is refined by
-FLAT = 0.01  # a loss this share above the least one is nearly as good
-ENTRIES = 1 << 20  # λ times regions that a curve takes at once
-EXACT_REGIONS = 9  # up to which routes are optimal while λ is chosen
-ROUTE_SHARE = 0.1  # of the time left, for each of these routes
-SWEEPS = 60  # over the positions of a schedule, at most
-ALTERNATIONS = 60  # between a route and its λ, at most; a few are usual
-SEQUENCES = 3000  # up to which λ are chosen for all routes: on a table, then refined for ...
-REFINED = 4  # ... so many of them; schedules start from what is known, and from ...
+GRID = np.concatenate([np.logspace(-9, -4, 6), np.logspace(-3, 5, 33), np.logspace(6, 9, 4)])  # first λ per route
+FINE = np.logspace(-4, 6, 241)  # table for schedules, and for the range of λ that are nearly as good
+FEW_REGIONS = 12  # up to this number, routes are planned for all λ in PLANNED; beyond, for every fourth
+FACTORS = np.logspace(-3, 3, 121)  # common factors of a whole schedule
+NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors for refining a schedule
+FLAT = 0.01  # a loss at most this share above the minimum is nearly as good
+ENTRIES = 1 << 20  # λ times regions evaluated at once for a curve
+EXACT_REGIONS = 9  # up to this number, routes are optimal while λ is chosen
+ROUTE_SHARE = 0.1  # share of the remaining time for each of these routes
+SWEEPS = 60  # maximum number of sweeps over the positions of a schedule
+ALTERNATIONS = 60  # maximum number of alternations between a route and its λ; usually a few suffice
+SEQUENCES = 3000  # up to this number of routes, λ are chosen for all of them on a table, then refined for ...
+REFINED = 4  # ... this many of them; schedules start from the best known ones, and from ...
 STARTS = (0.01, 10.0, 1e4)  # ... each of these
 SETTLED = 1e-9  # the relative gain below which an alternation ends
 
@@ -55,20 +55,20 @@ Solve = Callable[[Problem], Visits]
 
 @dataclass(frozen=True)
 class Tuned:
-    """A regularisation with the route it was chosen with.
+    """A regularisation and the route with which it was chosen.
 
     Attributes
     ----------
     regularization
-        λ, or one for each position.
+        λ, or one λ per position.
     order
         The route.
     total
         Its expected total loss.
     low, high
-        The range of λ (of a common factor, for a schedule) whose loss on this route is within 1 % of that.
+        The range of λ (for a schedule, of a common factor) whose loss on this route is within 1 % of the total.
     seconds
-        What planning a route and choosing its λ took at most.
+        The longest time that planning a route and choosing its λ took.
     """
 
     regularization: float | tuple[float, ...]
@@ -80,7 +80,7 @@ class Tuned:
 
 
 def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> Solve:
-    """Return what finds routes without bounds: by a method, or by `search` where proofs take long."""
+    """Return a function that finds routes without bounds: by a method, or by `search` if proofs take long."""
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > EXACT_REGIONS else method
 
     def solve(asked: Problem) -> Visits:
@@ -104,14 +104,14 @@ def solve_visits(
     problem: Problem, method: Method, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS,
     initial: Sequence[int] | None = None,
 ) -> Answer:  # fmt: skip
-    """Return a sequence of visits by a method, from a given one on if the method can use it."""
+    """Return a sequence of visits found by a method, starting from a given sequence if the method supports that."""
     objective = visit_objective_of(problem)
     options = {} if initial is None else {"initial": np.array(initial, dtype=np.int64)}
     return method.solve(objective, rng, budget, params, **options)
 
 
 def objective_for_method(problem: Problem, objective: Objective, method: Method) -> Objective:
-    """Return the objective as a method is to see it: travel of no worth still has a shortest route."""
+    """Return the objective for a method: there is a shortest route even if travel is worth nothing."""
     if method.by_travel and problem.travel_rate == 0:
         return objective_of(problem.replace(travel_rate=1.0))
     return objective
@@ -120,7 +120,7 @@ def objective_for_method(problem: Problem, objective: Objective, method: Method)
 def tune(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False) -> Tuned:
     """Choose λ (or a schedule, if the learner asks for one) and the route together.
 
-    `solve` plans a route for a problem whose λ is given; `any_route` says that any other route will do as well.
+    `solve` plans a route for a problem with a given λ; `any_route` allows any other route as well.
     """
     check_first_model(problem)
     assert isinstance(problem.learner, Proximal)
@@ -130,7 +130,7 @@ def tune(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False
 
 
 def check_first_model(problem: Problem) -> None:
-    """Refuse to choose λ where the first model is said to be right everywhere: then it would be best not to train."""
+    """Reject choosing λ if the first model has an error of 0 everywhere, because then not training is best."""
     if problem.initial_sum == 0 < math.fsum(problem.scores):
         raise InputError(
             "the untrained model has no error, so λ cannot be chosen; set its dissimilarity to each region",
@@ -140,7 +140,7 @@ def check_first_model(problem: Problem) -> None:
 
 
 def tune_for(problem: Problem, order: Sequence[int] | FleetRoutes, kind: str, budget: Budget) -> Tuned:
-    """Return the λ (or the schedule) that suits a given route best."""
+    """Return the best λ (or schedule) for a given route."""
     stops = order if isinstance(order, FleetRoutes) else np.asarray(order, dtype=np.int64)
     return tune(problem.with_regularization(kind), lambda _: stops, budget)
 
@@ -160,7 +160,7 @@ def error_curve(
 
 
 def _error(problem: Problem, stops: IntArray, regularization: FloatArray) -> Any:
-    """Return the expected final error of a route (per region); the last axis of λ is that of positions, or 1."""
+    """Return the expected final error of a route (per region); the last axis of λ is over positions, or of length 1."""
     terms = error_parts(
         problem.dissimilarities, stops, _along(problem, stops, regularization), problem.initial_sum, problem.size
     )
@@ -168,7 +168,7 @@ def _error(problem: Problem, stops: IntArray, regularization: FloatArray) -> Any
 
 
 def _along(problem: Problem, stops: IntArray, regularization: FloatArray) -> Updates:
-    """Return what training does at each stop of a route, which may end before the last position that has a λ."""
+    """Return the effect of training at each stop of a route, which may end before the last position with a λ."""
     counts, regularization = problem.counts[stops], regularization[..., : len(stops)]
     tables = np.empty((5, *regularization.shape[:-1], len(stops)))
     for n in np.unique(counts).tolist():
@@ -178,14 +178,14 @@ def _along(problem: Problem, stops: IntArray, regularization: FloatArray) -> Upd
 
 
 def _step(problem: Problem, samples: int, regularization: FloatArray) -> Step:
-    """Return what training with so many samples does, for many λ at once."""
+    """Return the effect of training with this number of samples, for many λ at once."""
     moments = proximal_moments(problem.learner.features, samples, regularization)
     return Step(*(np.broadcast_to(part, regularization.shape) for part in moments.step(problem.learner.noise**2)))
 
 
 def tune_constant(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False) -> Tuned:
     """Choose one λ and the route; `any_route` as for `tune`."""
-    pool: dict[Key, tuple[float, float]] = {}  # by route: its best λ, and the total there
+    pool: dict[Key, tuple[float, float]] = {}  # by route: its best λ and the total loss with it
     rounds, curves = Rounds(budget), Rounds(budget)
     for order in _best_routes(problem, budget) if any_route else []:
         _add(pool, problem, order, curves)
@@ -215,7 +215,7 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget, any_route: boo
 
 
 def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, curves: Rounds) -> Key:
-    """Put a route into the pool, with the λ that suits it best; return its key."""
+    """Add a route to the pool with its best λ; return its key."""
     key: Key = order if isinstance(order, FleetRoutes) else tuple(int(i) for i in order)
     if key not in pool:
         value, error = least_of(lambda table: error_curve(problem, key, table), GRID, curves)
@@ -224,7 +224,7 @@ def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, 
 
 
 def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, rounds: Rounds) -> tuple[float, float]:
-    """Return where a curve over λ is least, and its value there: by a table that is refined while there is time."""
+    """Return the minimiser of a curve over λ and the minimum, from a table that is refined while time allows."""
     for refined in range(4):
         if refined and rounds.late:
             break
@@ -245,7 +245,7 @@ def _travel(problem: Problem, order: Sequence[int] | IntArray | FleetRoutes) -> 
 
 
 def flat_range(table: FloatArray, losses: FloatArray, value: float, total: float) -> tuple[float, float]:
-    """Return the ends of the part of a table around a value where losses are nearly the least."""
+    """Return the ends of the range around a value in a table where losses are close to the minimum."""
     good = losses <= total + FLAT * abs(total)
     at = int(np.argmin(np.abs(np.log(table) - math.log(value))))
     low = high = at
@@ -260,9 +260,9 @@ def flat_range(table: FloatArray, losses: FloatArray, value: float, total: float
 
 
 def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, any_route: bool = False) -> Tuned:
-    """Choose one λ for each position and the route, from what is known on: a single λ, or a schedule.
+    """Choose one λ per position and the route, starting from `found`: a single λ or a schedule.
 
-    The result is never worse than that; where there is no time left, it is that.
+    The result is never worse than `found`; if there is no time left, it is `found`.
     """
     positions = np.arange(problem.most_visits, dtype=np.float64)
     constant, mean = np.full(len(positions), found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
@@ -296,9 +296,9 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, 
 def _best_schedules(
     problem: Problem, constant: FloatArray, mean: FloatArray, budget: Budget
 ) -> list[tuple[IntArray, FloatArray]]:
-    """Return the best few of all routes with their schedules on a table; nothing where there are too many routes.
+    """Return the best few of all routes with their schedules on a table; nothing if there are too many routes.
 
-    Each route starts from these two schedules, and from a few that are the same at all positions.
+    Each route starts from these two schedules, and from a few that are constant over all positions.
     """
     starts = [constant, mean, *(np.full(len(mean), one) for one in STARTS)]
     found: list[tuple[float, IntArray, FloatArray]] = []
@@ -316,7 +316,7 @@ def _best_schedules(
 
 
 def _best_routes(problem: Problem, budget: Budget) -> list[IntArray]:
-    """Return the best few of all routes with one λ of a table each; nothing where routes are too many for that."""
+    """Return the best few of all routes, each with one λ of a table; nothing if there are too many routes."""
     found: list[tuple[float, IntArray]] = []
     rows = problem.dissimilarities.matrix
     for orders, travel, steps in _all_routes(problem):
@@ -333,9 +333,9 @@ def _best_routes(problem: Problem, budget: Budget) -> list[IntArray]:
 
 
 def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
-    """Yield all routes of each length, one per row, with their travel; nothing where there are too many, or of fleets.
+    """Yield all routes of each length, one per row, with their travel; nothing for fleets or too many routes.
 
-    The third table is what training does, by region, part and λ of `FINE`.
+    The third table is the effect of training by region, part and λ of `FINE`.
     """
     if problem.fleet_rules is not None:
         return
@@ -352,16 +352,17 @@ def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatA
 
 
 def _first_models(problem: Problem, count: int) -> ModelErrors:
-    """Return the errors of so many copies of the first model."""
+    """Return the errors of `count` copies of the first model."""
     return ModelErrors(np.tile(problem.initial_errors, (count, 1)), np.zeros(count))
 
 
 def _descend_together(
     problem: Problem, orders: IntArray, chosen: IntArray, steps: FloatArray, budget: Budget
 ) -> FloatArray:
-    """Do for many routes at once, one per row, what `_swept` does for one; return their errors.
+    """Do for many routes at once, one per row, what `_sweep` does for one; return their errors.
 
-    `chosen` are places of λ in the table, which are changed, and `steps` what training does there in each region.
+    `chosen` are indices of λ in the table and are changed in place. `steps` is the effect of training with each λ in
+    each region.
     """
     rows, weights = problem.dissimilarities.matrix, problem.region_weights / problem.size
     many, everyone = orders.shape[1], np.arange(len(orders))
@@ -394,7 +395,7 @@ def _descend_together(
 def _flat_factor(
     problem: Problem, order: IntArray, schedule: FloatArray, total: float, factors: FloatArray, budget: Budget
 ) -> float:
-    """Return the last factor of a schedule, beginning with 1, up to which its loss is nearly the least."""
+    """Return the last factor of a schedule, starting from 1, up to which its loss is close to the minimum."""
     reached = 1.0
     for factor in factors[len(factors) // 2 + 1 :].tolist():
         if budget.exhausted or _total(problem, order, factor * schedule) > total + FLAT * abs(total):
@@ -408,9 +409,9 @@ def _total(problem: Problem, order: IntArray, schedule: FloatArray) -> float:
 
 
 def _descend(problem: Problem, order: IntArray, start: FloatArray, budget: Budget) -> FloatArray:
-    """Return a schedule for a route that no other λ at a single position improves, unless the time ends first."""
+    """Return a schedule for a route that no change of a single λ improves, unless time runs out first."""
     schedule = np.array(start)
-    for table in (FINE, None):  # first all λ of a table, then those near each
+    for table in (FINE, None):  # first all λ of a table, then λ near the current ones
         before = math.inf
         for _ in range(SWEEPS):
             if budget.exhausted:
@@ -423,14 +424,14 @@ def _descend(problem: Problem, order: IntArray, start: FloatArray, budget: Budge
 
 
 def _sweep(problem: Problem, order: IntArray, schedule: FloatArray, table: FloatArray | None, budget: Budget) -> float:
-    """Choose λ anew, position by position; return the error that was reached. `table` None: only λ near each.
+    """Choose λ again, position by position; return the error reached. If `table` is None, only try λ near each.
 
     The weighted mean of the final errors is linear in p₁, q and ν of each visit, with these slopes in the errors after.
     """
     size, rows = problem.size, problem.dissimilarities
     here = list(_along(problem, order, schedule))
     slopes = np.empty((len(order), size))  # row t: how the final error depends on each error after visit t
-    totals = np.empty(len(order))  # ... and on what all of these have in common
+    totals = np.empty(len(order))  # ... and on the part common to all of them
     slope, total = problem.region_weights / size, 1.0
     for t in range(len(order) - 1, -1, -1):
         slopes[t], totals[t] = slope, total
@@ -457,9 +458,9 @@ def _sweep(problem: Problem, order: IntArray, schedule: FloatArray, table: Float
 
 
 def _costs(step: Step, before: float, learnt: float, slope: float, error: float) -> Any:
-    """Return what a visit adds to the final error, up to what no step changes.
+    """Return the contribution of a visit to the final error, up to a constant that no step changes.
 
-    `before` and `learnt` are the errors before the visit and those of the region's own model, times the slopes of all
-    regions; `slope` is the sum of these, and `error` that in the region before the visit.
+    `before` and `learnt` are the errors before the visit and the errors of the region's own model, times the slopes of
+    all regions. `slope` is the sum of these slopes, and `error` the error in the region before the visit.
     """
     return step.retention * before + step.plasticity * learnt + slope * (step.noise - step.coupling * error)

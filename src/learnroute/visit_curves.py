@@ -1,4 +1,4 @@
-"""How many visits? The best route for each number of visits, from none on."""
+"""Loss by number of visits: the best route for each number of visits, starting from 0."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
 
-EVERY = 20  # visits up to which there is a row for each number, ...
-SPACED = 20  # ... and so many rows beyond
-MOST = 0.75  # of the improvement that all visits bring: what is said to be most of it
+EVERY = 20  # number of visits up to which every number has a row, ...
+SPACED = 20  # ... and number of rows beyond
+MOST = 0.75  # share of the total improvement that the summary counts as most of it
 
 
 @dataclass(frozen=True)
 class VisitRow:
-    """The best route with a number of visits; without any, the untrained model.
+    """The best route with a given number of visits; the untrained model for 0 visits.
 
     Attributes
     ----------
     visits
-        Their number.
+        The number of visits.
     route, order
         The regions in order of visit: names, and indices.
     error, travel, total
-        The expected error per region, the travel of the whole route in its own units, and the total loss per region.
+        The expected error per region, the travel cost of the whole route, and the total loss per region.
     optimal
-        Whether no route with as many visits has a smaller total, proved.
+        Whether it is proved that no route with the same number of visits has a smaller total.
     regularization
-        λ where it was chosen with the route, else None.
+        λ if it was chosen together with the route, otherwise None.
     routes, models
-        Of several vehicles, the route of each; of one vehicle with several models, the number of the model that each
-        visit trains, from 0. Else None.
+        For several vehicles, the route of each; for one vehicle with several models, the number of the model that each
+        visit trains, from 0. Otherwise None.
     """
 
     visits: int
@@ -86,19 +86,19 @@ class VisitRow:
 
 @dataclass(frozen=True)
 class VisitCurve(ResultMixin):
-    """One row for each number of visits, from none on.
+    """One row per number of visits, starting from 0.
 
     Attributes
     ----------
     rows
-        The best route with each number of visits. The first one has none, where the untrained model's error is known.
+        The best route with each number of visits. The first row has no visits, if the untrained model's error is known.
     floor
-        The error of the mean of all regions' models; where dissimilarities are squared distances, no single model has
-        a smaller one.
+        The error of the mean of all regions' models. If dissimilarities are squared distances, no single model has
+        a smaller error.
     dissimilarities
-        What all errors go by: `estimate`, `upper` or `measured`.
+        The dissimilarities behind all errors: `estimate`, `upper` or `measured`.
     notes
-        What the caller should know, one sentence each.
+        Remarks for the user, one sentence each.
     """
 
     picture = "draw_visit_curve"
@@ -114,14 +114,14 @@ class VisitCurve(ResultMixin):
 
     @property
     def best(self) -> int:
-        """The place of the row with the least total loss."""
+        """The index of the row with the lowest total loss."""
         return min(range(len(self.rows)), key=lambda k: self.rows[k].total)
 
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.rows[-1].route, self.rows[-1].order
 
     def table(self) -> Table:
-        """Return one row for each number of visits."""
+        """Return one row per number of visits."""
         columns = (
             Column("visits", "visits"),
             Column("error", "expected error", ".5g"),
@@ -149,7 +149,7 @@ class VisitCurve(ResultMixin):
 
     @property
     def summary(self) -> str:
-        """What a few visits bring, in a sentence."""
+        """The improvement that a few visits bring, in one sentence."""
         first, last = self.rows[0], self.rows[-1]
         if first.visits > 0:
             return "the error of the untrained model is not known (initial), so rows begin with the first visit"
@@ -157,7 +157,7 @@ class VisitCurve(ResultMixin):
             return f"{last.visits} visits do not bring the error below that of the untrained model"
         gained = first.error - last.error
         row = self.rows[self.best]
-        if row in (first, last):  # then the fewest visits that bring most of it
+        if row in (first, last):  # then take the fewest visits that bring most of the improvement
             row = next(row for row in self.rows if first.error - row.error >= MOST * gained)
         share, bring = (first.error - row.error) / gained, "brings" if row.visits == 1 else "bring"
         said = f"{100 * share:.3g} % of the improvement that all {last.visits} bring"
@@ -167,7 +167,7 @@ class VisitCurve(ResultMixin):
         return f"{_visits(row.visits)} {bring} {said}{travel}"
 
     def sheet(self) -> Sheet:
-        """Return the table, the best number of visits, and what a few of them bring."""
+        """Return the table, the best number of visits, and the improvement that a few visits bring."""
         best = self.rows[self.best]
         lines = [
             ("best", f"{_visits(best.visits)}: total loss {best.total:.6g}"),
@@ -191,26 +191,26 @@ class VisitCurve(ResultMixin):
 def visit_curve(
     problem: Problem, seed: int = 0, time_limit: float | None = None, progress: Progress | None = None
 ) -> VisitCurve:
-    """Return the best route for each number of visits, from none on.
+    """Return the best route for each number of visits, starting from 0.
 
-    Where the problem has no `visits`, all regions are optional. Beyond 20 visits, about 20 numbers of visits are tried.
+    If the problem has no `visits`, all regions are optional. Beyond 20 visits, about 20 numbers of visits are tried.
 
     Parameters
     ----------
     problem
-        What to plan. Regions that it requires are visited in every row.
+        The planning problem. Its required regions are visited in every row.
     seed, time_limit, progress
         As for `plan`, for all rows together.
 
     Returns
     -------
     VisitCurve
-        The rows, and which of them has the least total loss.
+        The rows, and which of them has the lowest total loss.
 
     Raises
     ------
     InputError
-        Where an argument is not of the type, or outside of the range, that is asked for.
+        If an argument has the wrong type or is out of range.
     """
     check_type("problem", problem, Problem)
     seed = as_count("seed", seed, least=0, meaning="the seed")
@@ -248,7 +248,7 @@ def visit_curve(
 
 
 def untrained_row(problem: Problem) -> VisitRow | None:
-    """Return the row without visits; None where the untrained model's error is not known."""
+    """Return the row without visits; None if the untrained model's error is unknown."""
     error = untrained_loss(problem)
     return None if error is None else VisitRow(0, (), (), error, 0.0, error, optimal=True)
 
@@ -258,7 +258,7 @@ def _visits(many: int) -> str:
 
 
 def _numbers(least: int, most: int) -> list[int]:
-    """Return numbers of visits: each of the first ones, then some."""
+    """Return numbers of visits: every small number, then a selection."""
     if most - least < EVERY:
         return list(range(least, most + 1))
     spaced = np.geomspace(least + EVERY, most, SPACED).round().astype(int).tolist()

@@ -1,7 +1,7 @@
-"""Learners side by side: the paper's, regularised ones with a λ of their own, and one that never forgets.
+"""Comparison of learners: the paper's, regularised ones with their own λ, and one that never forgets.
 
-All are priced by the same closed forms (docs/theory.md) for the same dissimilarities, each on the shortest route, and
-those whose error depends on the route on the best one as well.
+All are evaluated by the same closed forms (docs/theory.md) with the same dissimilarities, each on the shortest route.
+Learners whose error depends on the route are evaluated on the best route as well.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ COLUMNS = (
     Column(None, "λ"),
     Column(None, "λ within 1 %"),
 )
-FIRST = 0.3  # λ of the running mean at its first visit, where least squares has no expected error
+FIRST = 0.3  # λ of the running mean at its first visit, if least squares has no expected error
 CURVE = np.logspace(-3, 4, 71)  # λ of the curves
-PRIOR = np.logspace(-9, 5, 57)  # λ of the ridge prior that are tried first
+PRIOR = np.logspace(-9, 5, 57)  # λ of the ridge prior that are tried first, before refinement
 PRIOR_FINE = np.logspace(-9, 5, 337)
 MOST_REGIONS = 2000
-SEARCH_SHARE = 0.8  # of the time, for routes and λ; the rest is for the rows and curves
+SEARCH_SHARE = 0.8  # share of the time for routes and λ; the rest is for the rows and curves
 
 
 @dataclass(frozen=True)
@@ -87,15 +87,16 @@ class LearnerRow:
     learner, route_kind
         A key of `LEARNERS` and one of `ROUTES`.
     error
-        The expected final error per region; None where it does not exist (`refused` says why).
+        The expected final error per region; None if it does not exist (`refused` says why).
     travel_cost, total
-        Of the whole route, in its own units; and the total loss per region.
+        The travel cost of the whole route, in units of travel, and the total loss per region.
     saves, step
-        How much smaller the total is than that of the first row that has one, and than that of the row before.
+        The reduction of the total compared with the first row that has a total, and with the previous row.
     memory
-        Numbers that the learner keeps besides the samples at hand; None for the floor, which is no learner.
+        How many numbers the learner stores besides the current samples; None for the floor, which is not a learner.
     regularization, regularization_range
-        λ (one for each position of a schedule), and the λ whose loss is within 1 % (of a schedule: common factors).
+        λ (for a schedule, one per position), and the range of λ (for a schedule, of common factors) whose loss is
+        within 1 %.
     order, route
         The stops, as indices and as names.
     """
@@ -143,7 +144,7 @@ class LearnerRow:
 
 @dataclass(frozen=True)
 class Curve:
-    """The total loss of a proximal learner on one route, by λ; `limit` is that of least squares, where it exists."""
+    """The total loss of a proximal learner on one route, by λ; `limit` is the loss of least squares, if it exists."""
 
     route_kind: str
     order: tuple[int, ...]
@@ -157,21 +158,21 @@ class Curve:
 
 @dataclass(frozen=True)
 class LearnerTable(ResultMixin):
-    """Learners side by side, from the paper's on the shortest route down to the floor.
+    """A comparison of learners, from the paper's on the shortest route down to the floor.
 
     Attributes
     ----------
     rows
-        One a learner and route; the last one is the floor: the error of the mean model, on the shortest route.
+        One row per learner and route. The last row is the floor: the error of the mean model, on the shortest route.
     regularizations, curves
-        The λ of the curves, and one curve a route.
+        The λ of the curves, and one curve per route.
     dissimilarities
-        What all errors go by: `estimate` (unbiased estimates), `upper` (upper bounds) or `measured` (a transfer
-        matrix).
+        The dissimilarities behind all errors: `estimate` (unbiased estimates), `upper` (upper bounds) or `measured` (a
+        transfer matrix).
     complete
-        False where the time limit came first: better routes or λ may exist.
+        False if the time limit was reached; better routes or λ may then exist.
     notes
-        What to know about the rows.
+        Remarks about the rows.
     """
 
     picture = "draw_learners"
@@ -190,13 +191,13 @@ class LearnerTable(ResultMixin):
 
     @property
     def best(self) -> LearnerRow:
-        """The learner and route with the least total loss; the floor is no learner."""
+        """The learner and route with the lowest total loss; the floor does not count as a learner."""
         known = [row for row in self.rows if row.total is not None and row.learner != MEAN_MODEL]
         return min(known, key=lambda row: row.total or 0.0)
 
     @property
     def floor(self) -> LearnerRow:
-        """The last row."""
+        """The last row, the floor."""
         return self.rows[-1]
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,7 +219,7 @@ class LearnerTable(ResultMixin):
         return Table(COLUMNS, [row.cells for row in self.rows])
 
     def sheet(self) -> Sheet:
-        """Return the table, and what its columns mean."""
+        """Return the table and the meaning of its columns."""
         best = self.best
         lines = [
             f"errors use {KINDS[self.dissimilarities]}",
@@ -237,30 +238,30 @@ def compare_learners(
 ) -> LearnerTable:
     """Compare learners on this problem: error, travel and total loss.
 
-    How the problem's own learner trains is left aside; its m, n and σ count. All routes, λ and errors go by the same
-    dissimilarities as those of `plan`: unbiased estimates, where the problem has some.
+    Of the problem's learner, only m, n and σ are used; its training rule is ignored. All routes, λ and errors use the
+    same dissimilarities as `plan`: unbiased estimates, if the problem has them.
 
     Parameters
     ----------
     problem
-        What to plan. All rows but that of chosen visits visit each region once; that one keeps the problem's `visits`,
-        and chooses freely where there are none.
+        The planning problem. All rows visit each region once, except the row with chosen visits. That row keeps the
+        problem's `visits`; if the problem has none, all visits are optional.
     seed
-        Same problem and seed: same table.
+        Seed of the random number generator. The same problem and seed give the same table.
     time_limit
-        Seconds; when they are over, the best routes and λ so far are taken.
+        Time limit in seconds. When it is reached, the best routes and λ so far are used.
     progress
-        Called now and then with the name of the stage and the share of it that is done.
+        Called from time to time with the name of the current stage and the completed share of it.
 
     Returns
     -------
     LearnerTable
-        One row a learner, what each saves, and the curves of the loss against λ.
+        One row per learner and route, the savings of each, and the curves of the loss against λ.
 
     Raises
     ------
     InputError
-        Where there are too many regions, or the first model is said to be right everywhere.
+        If there are too many regions, or the first model has an error of 0 in all regions.
     """
     check_type("problem", problem, Problem)
     check_one_model(problem)
@@ -283,12 +284,12 @@ def compare_learners(
 
 
 class _Table:
-    """Plans the routes, chooses the regularisations and prices the rows."""
+    """Plans the routes, chooses the regularisations and evaluates the rows."""
 
     def __init__(self, problem: Problem, visits: Visits, seed: int, budget: Budget) -> None:
         self.problem = problem
         self.budget = budget
-        self.late = False  # whether curves are left out
+        self.late = False  # whether curves are missing
         self.papers, self.refused = _with_least_squares(problem)
         part = budget.part(SEARCH_SHARE)
         rounds = Rounds(part)
@@ -320,7 +321,7 @@ class _Table:
         self.scheduled = min(
             tune_schedule(problem, search, part, self.together, any_route=True), self.running, key=_total
         )
-        if self.scheduled is self.running:  # that is a schedule, too
+        if self.scheduled is self.running:  # the running mean is a schedule, too
             self.scheduled = tune_schedule(problem, search, part, self.running)
         budget.progress("schedule", 1.0)
         self.optional, self.chosen = problem, self.together
@@ -332,7 +333,7 @@ class _Table:
         budget.progress("visits", 1.0)
 
     def rows(self) -> list[LearnerRow]:
-        """Return the rows, without what they save."""
+        """Return the rows, without their savings."""
         m = self.problem.learner.features
         least_squares = [
             self._row(LEAST_SQUARES, kind, m, order, self.papers)
@@ -355,7 +356,7 @@ class _Table:
         ]
 
     def curves(self) -> tuple[Curve, ...]:
-        """Return total losses by λ, on each route once; where time is short, on the shortest route alone."""
+        """Return total losses by λ, once per route; if time is short, on the shortest route only."""
         routes = {SHORTEST: self.shortest, PAPERS: self.papers_best, OWN: self.together.order}
         found: dict[tuple[int, ...], Curve] = {}
         for kind, order in routes.items():
@@ -371,7 +372,7 @@ class _Table:
         return tuple(found.values())
 
     def notes(self) -> tuple[str, ...]:
-        """Say what the numbers do not."""
+        """Return remarks that explain the numbers."""
         problem = self.problem
         notes = [f"the untrained model has an error of {problem.initial_sum / problem.size:.5g}"]
         notes += [] if self.refused is None else [f"least squares: {self.refused}"]
@@ -390,11 +391,11 @@ class _Table:
 
     @property
     def _first(self) -> float:
-        """The least λ of the running mean: 0, where that has an expected error."""
+        """The smallest λ of the running mean: 0 if least squares has an expected error."""
         return FIRST if self.papers is None else 0.0
 
     def _in_the_better_direction(self, order: IntArray) -> tuple[int, ...]:
-        """Return a shortest route, or its reverse if that is allowed, as short and better for least squares."""
+        """Return a shortest route, or its reverse if that is allowed, equally short and better for least squares."""
         back = order[::-1]
         if not self.problem.ends.allows(self.problem.from_depot(back)) or travel_cost(self.problem, back) > travel_cost(
             self.problem, order
@@ -403,7 +404,7 @@ class _Table:
         return self._least(order, back)
 
     def _least(self, *orders: ArrayLike) -> tuple[int, ...]:
-        """Return the first of the routes with the least loss of least squares (of λ = 1, where that has none)."""
+        """Return the first route with the lowest loss of least squares (of λ = 1 if least squares has no loss)."""
         problem = self.problem if self.papers is None else self.papers
         return _as_tuple(np.asarray(min(orders, key=lambda order: expected_loss(problem, order).total)))
 
@@ -434,7 +435,7 @@ class _Table:
         return replace(row, regularization=tuned.regularization, regularization_range=(tuned.low, tuned.high))
 
     def _recursive(self) -> LearnerRow:
-        """Price the fit to all samples, with the ridge prior that suits it best."""
+        """Evaluate the fit to all samples, with the best ridge prior."""
         m, travel = self.problem.learner.features, self._travel_loss(self.shortest)
         curve = pooled_curve(self.problem)
         value, error = least_of(curve, PRIOR, Rounds(self.budget))
@@ -444,7 +445,7 @@ class _Table:
         return replace(row, regularization=value, regularization_range=nearly)
 
     def _row_without_route(self, learner: str, memory: int | None, error: float) -> LearnerRow:
-        """Return the row of an error that depends on no route."""
+        """Return the row of an error that does not depend on the route."""
         order = self.shortest
         total = error + self._travel_loss(order)
         travel = travel_cost(self.problem, order)
@@ -455,7 +456,7 @@ class _Table:
 
 
 def _with_least_squares(problem: Problem) -> tuple[Problem | None, str | None]:
-    """Return the problem for the paper's learner, or why it has no expected error."""
+    """Return the problem for the paper's learner, or the reason why it has no expected error."""
     n = problem.learner.samples if problem.samples is None else int(problem.samples[0])
     try:
         learner = LeastSquares(problem.learner.features, n, problem.learner.noise)
@@ -466,7 +467,7 @@ def _with_least_squares(problem: Problem) -> tuple[Problem | None, str | None]:
 
 
 def _with_savings(rows: list[LearnerRow]) -> tuple[LearnerRow, ...]:
-    """Add what each row saves."""
+    """Add the savings of each row."""
     first = before = None
     found = []
     for row in rows:
@@ -479,7 +480,7 @@ def _with_savings(rows: list[LearnerRow]) -> tuple[LearnerRow, ...]:
 
 
 def _squared_distances(problem: Problem) -> bool:
-    """Whether dissimilarities are squared distances between some vectors (Schoenberg 1935)."""
+    """Return whether dissimilarities are squared distances between some vectors (Schoenberg 1935)."""
     matrix = problem.matrix
     if matrix is None:
         return True

@@ -1,4 +1,4 @@
-"""Several methods side by side on one problem."""
+"""Comparison of several methods on one problem."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from learnroute.tuning import objective_for_method
 
 HEADS = {
     "travel": "travel", "dissimilarity": "dissimilar", "initial": "first model", "noise": "noise",
-}  # fmt: skip  # of the parts of a loss
+}  # fmt: skip  # names of the parts of a loss
 LATE = "not run: the time limit was reached before"
-COMPARE_LIMIT = 60.0  # seconds per method of a comparison, unless told otherwise
+COMPARE_LIMIT = 60.0  # default number of seconds per method of a comparison
 
 
 @dataclass(frozen=True)
 class Row:
-    """One method in a comparison. `loss` is the mean of `draws` routes where the method is random."""
+    """One method in a comparison. `loss` is the mean over `draws` routes if the method is random."""
 
     method: str
     loss: Loss | None
@@ -48,9 +48,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison(ResultMixin):
-    """All methods on one problem, and the best lower bound that any of them proved; None where none is known.
+    """All methods on one problem, and the best lower bound that any of them proved (None if unknown).
 
-    `dissimilarities` says what all losses go by: `estimate`, `upper` or `measured`.
+    `dissimilarities` names the dissimilarities behind all losses: `estimate`, `upper` or `measured`.
     """
 
     picture = "draw_comparison"
@@ -66,13 +66,13 @@ class Comparison(ResultMixin):
         return f"<Comparison of {len(self.rows)} methods: {found}, {self.bound_text('.5g')}>"
 
     def bound_text(self, style: str) -> str:
-        """Return the bound in words, its number in a format."""
+        """Return the bound in words, with its number formatted by `style`."""
         if self.lower_bound is None:
             return "no lower bound"
         return f"{'optimum' if self.optimal else 'lower bound'} {self.lower_bound:{style}}"
 
     def ratio(self, row: Row) -> float | None:
-        """How many times the bound a row's loss is; None where the bound is unknown, negative or zero."""
+        """Return the ratio of a row's loss to the bound; None if the bound is unknown, negative or zero."""
         if row.loss is None or self.lower_bound is None or self.lower_bound <= 0:
             return None
         return row.loss.total / self.lower_bound
@@ -106,7 +106,7 @@ class Comparison(ResultMixin):
         return Table(columns, rows)
 
     def sheet(self) -> Sheet:
-        """Return the methods, and the bound that their losses are compared with."""
+        """Return the methods and the bound with which their losses are compared."""
         refused = (("refused", row.refused) for row in self.rows if row.refused)
         bound = (self._kind, "not known" if self.lower_bound is None else f"{self.lower_bound:.6g} per region")
         headline = f"{len(self.rows)} methods, {self.bound_text('.5g')}, per region"
@@ -147,33 +147,34 @@ def compare(
 ) -> Comparison:
     """Run several methods (all by default) on one problem.
 
-    A method that refuses it, or that there was no time for, says so in its row.
+    If a method cannot solve the problem, or there was no time for it, its row says so.
 
     Random methods are averaged over `draws` routes.
 
     Parameters
     ----------
     problem
-        What to plan.
+        The planning problem.
     methods
-        Names out of `learnroute.METHODS`; all but `auto` if omitted, and where visits are optional, all that choose
-        them.
+        Names from `learnroute.METHODS`. If omitted: all but `auto` or, if visits are optional, all methods that choose
+        visits.
     seed, progress
         As for `plan`.
     time_limit
-        Seconds for the whole comparison (60 per method if omitted). Each method gets an equal part of the time left.
+        Seconds for the whole comparison (60 per method if omitted). Each method gets an equal part of the remaining
+        time.
     draws
-        How many routes of a random method are averaged; fewer where the time limit comes first.
+        Number of routes over which a random method is averaged; fewer if the time limit is reached first.
 
     Returns
     -------
     Comparison
-        One row a method, and the best lower bound of them.
+        One row per method, and their best lower bound.
 
     Raises
     ------
     InputError
-        Where an argument is not of the type, or outside of the range, that is asked for, or a method is unknown.
+        If an argument has the wrong type or is out of range, or a method is unknown.
     """
     check_type("problem", problem, Problem)
     draws = as_count("draws", draws, meaning="the number of draws")
@@ -182,7 +183,7 @@ def compare(
         raise InputError("expected a list of methods", field="methods", value=methods)
     able = [m for m in METHODS if m != "auto" and (problem.rules is None or VisitObjective in METHODS[m].solvers)]
     chosen = [method_by_name(name) for name in (methods or able)]
-    parts = len(chosen) + 2  # the last two are for the bound and for pricing the routes
+    parts = len(chosen) + 2  # the last two are for the bound and for evaluating the routes
     budget = Budget.of(COMPARE_LIMIT * parts if time_limit is None else time_limit, progress)
     problem = decide_learner(problem, seed, budget.part(1 / (parts + 1)))
     if problem.rules is not None:
@@ -215,7 +216,7 @@ def compare(
 
 
 def _compare_visits(problem: Problem, methods: Sequence[Method], seed: int, budget: Budget) -> Comparison:
-    """Run the methods that choose visits; the bound is the best one of their plans."""
+    """Run the methods that choose visits; the bound is the best of their plans' bounds."""
     rows: list[Row] = []
     for k, method in enumerate(methods):
         try:
@@ -233,7 +234,7 @@ def _compare_visits(problem: Problem, methods: Sequence[Method], seed: int, budg
 
 
 def _answer(objective: Objective, method: Method, seed: int, budget: Budget) -> tuple[Answer | RefusedError, float]:
-    """Run a method; return its answer, or its refusal, and the seconds it took."""
+    """Run a method; return its answer, or its RefusedError, and the time in seconds."""
     started = time.monotonic()
     try:
         answer = method.solve(objective, np.random.default_rng(seed), budget, DEFAULTS)
@@ -260,9 +261,9 @@ def _row(
 
 
 def mean_loss(problem: Problem, method: Method, found: Plan, draws: int, budget: Budget) -> tuple[Loss, int]:
-    """Return the mean loss of `draws` routes of a random method, and their number, from the seed of the plan it found.
+    """Return the mean loss of `draws` routes of a random method, and their number, starting from the seed of its plan.
 
-    Where all draws give the same order, or the method is not random, that is the loss of the plan, and 1.
+    If all draws give the same order, or the method is not random, return the loss of the plan, and 1.
     """
     if not method.random or draws == 1:
         return found.loss, 1

@@ -1,4 +1,4 @@
-"""Planning again on the way: after each visit, what was measured goes in and the rest of the route is planned anew."""
+"""Replanning during a journey: after each visit, measurements are added and the rest of the route is replanned."""
 
 from learnroute.journeys.journey import Journey
 from learnroute.journeys.observation import MEASURED

@@ -1,4 +1,4 @@
-"""A route under way: after each visit, what was measured goes in and the rest of the route is planned anew."""
+"""A route in progress: after each visit, measurements are added and the rest of the route is replanned."""
 
 from __future__ import annotations
 
@@ -23,42 +23,42 @@ from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_by_name
 
-MEMBERS = ("problem", "method", "seed", "dissimilarities", "visits", "rest")  # of its file
+MEMBERS = ("problem", "method", "seed", "dissimilarities", "visits", "rest")  # members of its file
 
 
 class Journey(TableMixin):
-    """A route under way.
+    """A route in progress.
 
     Parameters
     ----------
     problem
-        What is known before the journey. It is planned at once.
+        The problem as known before the journey. It is planned immediately.
     method, seed
         As for `plan`; the same problem, visits and seed give the same route.
     file
-        Where to keep the journey (.json): written whole after every step, so that `Journey.resume` goes on after any
-        interruption. Must not exist yet.
+        File in which to store the journey (.json). It is written atomically after every step, so that `Journey.resume`
+        can continue after any interruption. It must not exist yet.
     progress, time_limit
-        As for `plan`, for the first planning; `visit` takes its own. The best route found in time is taken.
+        As for `plan`, for the first planning; `visit` takes its own. The best route found in time is used.
 
     Attributes
     ----------
     problem
-        What is known now, with everything that was measured.
+        The problem as known now, with all measurements.
     errors
-        The expected error of the current model on each region, or the measured one.
+        The expected or measured error of the current model in each region.
     common
         The part of these errors that is the same in all regions, by the learner's law.
     visits, rest
-        The visits made, and the names of the regions planned next, in order. Where visits are optional, the journey may
+        The visits made, and the names of the regions planned next, in order. If visits are optional, the journey may
         end before all regions are visited.
     dropped
-        Visits that were planned and no longer are, where visits are optional: the reason by region.
+        If visits are optional: visits that are no longer planned, with the reason by region.
 
     Raises
     ------
     InputError
-        Where an argument is wrong, or the file exists.
+        If an argument is invalid, or the file exists.
     """
 
     problem: Problem
@@ -88,7 +88,7 @@ class Journey(TableMixin):
 
     @classmethod
     def resume(cls, file: str | Path) -> Self:
-        """Go on with a journey from its file."""
+        """Continue a journey from its file."""
         path = as_path("file", file)
         with errors_naming(path):
             data = json_files.read(path)
@@ -130,14 +130,14 @@ class Journey(TableMixin):
 
     @property
     def _made(self) -> str:
-        """How many visits are made, in words."""
+        """The number of visits made, in words."""
         if self.problem.rules is None:
             return f"{len(self.visits):,} of {self.problem.size:,} visits"
         regions = len({visit.region for visit in self.visits})
         return f"{len(self.visits):,} visits to {regions:,} of {self.problem.size:,} regions"
 
     def table(self) -> Table:
-        """Return one row per visit, made or planned; the errors are those of the model now."""
+        """Return one row per visit, made or planned, with the errors of the current model."""
         columns = (
             Column("visit"),
             Column(None, "visit", left=True),
@@ -153,7 +153,7 @@ class Journey(TableMixin):
         return Table(columns, rows)
 
     def sheet(self) -> Sheet:
-        """Return the visits, where to go next, and what is expected."""
+        """Return the visits, the next region, and the expected error and loss."""
         unit = self.problem.travel_unit
         lines = (
             ("next", self.next or f"nowhere: {self._end}"),
@@ -165,12 +165,12 @@ class Journey(TableMixin):
 
     @property
     def _end(self) -> str:
-        """Why a journey without further visits is at its end."""
+        """The reason why a journey without further visits has ended."""
         return "no further visit pays" if self.left else "all regions are visited"
 
     @property
     def _ahead(self) -> WayAhead:
-        """The way ahead, from where the agent stands."""
+        """The rest of the journey, from the agent's current place."""
         place = self.problem.regions.index
         return WayAhead(self.problem, [place(visit.region) for visit in self.visits], self.errors, self.common)
 
@@ -181,7 +181,7 @@ class Journey(TableMixin):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What of the constraints no longer holds, and why visits were dropped."""
+        """Remarks on constraints that no longer hold and on dropped visits."""
         wanted, made = self.problem.constraints, [visit.region for visit in self.visits]
         said = []
         if wanted.start and made and made[0] != wanted.start:
@@ -201,34 +201,34 @@ class Journey(TableMixin):
 
     @property
     def next(self) -> str | None:
-        """The region to go to now; None at the end."""
+        """The next region to visit; None at the end."""
         return self.rest[0] if self.rest else None
 
     @property
     def route(self) -> tuple[str, ...]:
-        """The regions visited and those planned next."""
+        """The visited regions, followed by the planned ones."""
         return (*(visit.region for visit in self.visits), *self.rest)
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The same as indices."""
+        """The same route as indices."""
         place = {name: i for i, name in enumerate(self.problem.regions)}
         return tuple(place[name] for name in self.route)
 
     @property
     def expected_error(self) -> float:
-        """The expected final error over all regions, if the rest goes as planned."""
+        """The expected final error over all regions if the journey continues as planned."""
         end = self._ahead.errors_after(self.order[len(self.visits) :])
         return float((self.problem.region_weights * end.total).mean())
 
     @property
     def dissimilarities(self) -> DissimilarityKind:
-        """What errors and routes go by: `estimate`, `upper` or `measured`."""
+        """The dissimilarities behind errors and routes: `estimate`, `upper` or `measured`."""
         return self.problem.dissimilarity_kind
 
     @property
     def travel_cost(self) -> float:
-        """What the whole route costs to travel, in the units of travel."""
+        """The travel cost of the whole route, in units of travel."""
         problem = self.problem
         return float(problem.ways.legs(problem.from_depot(self.order), problem.closed).sum())
 
@@ -246,10 +246,10 @@ class Journey(TableMixin):
         progress: Progress | None = None,
         time_limit: float | None = None,
     ) -> str | None:
-        """Note that a region (the next one, if none is named) was visited and trained in; return where to go next.
+        """Record a visit with training to a region (default: the next one); return the region to visit next.
 
-        What was measured there replaces what was assumed, and the rest is planned anew. With a file, the step is stored
-        when this returns. `time_limit` is in seconds; the best rest found in time is taken.
+        Measurements made there replace assumptions, and the rest is replanned. If there is a file, the step is stored
+        when this returns. `time_limit` is in seconds; the best continuation found in time is used.
         """
         budget = Budget.of(time_limit, progress)
         name = self.next if region is None else region
@@ -275,23 +275,23 @@ class Journey(TableMixin):
         progress: Progress | None = None,
         time_limit: float | None = None,
     ) -> str | None:
-        """Add a region that is to be visited too, plan the rest anew, and return where to go next.
+        """Add a region to visit, replan the rest, and return the region to visit next.
 
-        The region's errors so far follow from the visits made, as if it had been there from the start.
+        The error in the new region follows from the visits made, as if it had been there from the start.
 
         Parameters
         ----------
         region
-            Its name.
+            The name of the region.
         travel, travel_back
-            What it costs to go from it to each other region (and the depot), by name, and back from there; as `travel`
-            if omitted. Not where travel follows from coordinates.
+            Travel costs from it to each other region (and the depot), by name, and from there to it; `travel_back`
+            equals `travel` if omitted. Not allowed if travel follows from coordinates.
         coordinates
-            Its place, where the others have one.
+            Its coordinates, if the other regions have coordinates.
         dissimilarity, vector
-            How different the other regions' models are from its own, by name; or its vector, where the others have one.
+            Its dissimilarities to the other regions, by name; or its vector, if the other regions have vectors.
         initial, samples, importance
-            Its initial dissimilarity; its number of samples and its importance, where each region has its own.
+            Its initial dissimilarity; its number of samples and its importance, if these are given per region.
         progress, time_limit
             As for `visit`.
         """
@@ -308,7 +308,7 @@ class Journey(TableMixin):
         return self.next
 
     def _check_changeable(self, region: Any) -> None:
-        """Refuse to change the number of regions where λ is given for each position."""
+        """Reject a change of the number of regions if λ is given per position."""
         if self.problem.learner.by_position:
             reason = (
                 "regions cannot change while λ is given per position; start another journey with the remaining regions"
@@ -318,9 +318,9 @@ class Journey(TableMixin):
     def drop(
         self, region: str, progress: Progress | None = None, time_limit: float | None = None
     ) -> str | None:  # fmt: skip
-        """Leave a region out that is not visited yet, plan the rest anew, and return where to go next.
+        """Remove an unvisited region, replan the rest, and return the region to visit next.
 
-        The region is no part of the problem any more: no error is counted there. What was measured about it is lost.
+        The region is no longer part of the problem, so its error does not count. Measurements about it are lost.
         """
         budget = Budget.of(time_limit, progress)
         self._check_left(region)
@@ -342,7 +342,7 @@ class Journey(TableMixin):
 
     @contextlib.contextmanager
     def _planning_anew(self, budget: Budget) -> Iterator[None]:
-        """After the change made in here, plan the rest and store the journey; where one of these fails, undo all."""
+        """Replan the rest and store the journey after the change made in this context; undo everything on failure."""
         before = self.origin, self.problem, self.errors, self.common, self.visits, self.rest, self.dropped
         try:
             yield
@@ -353,7 +353,7 @@ class Journey(TableMixin):
             raise
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the journey as its file has it."""
+        """Return the journey as plain JSON values, in the format of its file."""
         return {
             "problem": json_files.problem_to_dict(self.origin),
             "method": self.method,
@@ -365,12 +365,12 @@ class Journey(TableMixin):
         }
 
     def _check_visit(self, region: str, measured: Mapping[str, Any]) -> Observation:
-        """Check a visit before anything changes."""
+        """Validate a visit before anything changes."""
         self._check_left(region)
         return Observation.of(self.problem, region, measured)
 
     def _check_left(self, region: str) -> None:
-        """Refuse what is no region that can still be visited."""
+        """Reject anything but a region that can still be visited."""
         if not isinstance(region, str):
             raise InputError("expected the name of a region", field="region", value=region)
         if region not in self.left:
@@ -386,7 +386,7 @@ class Journey(TableMixin):
             raise InputError(f"{why}; {hint}", field="region", value=region)
 
     def _take(self, visit: Observation) -> None:
-        """Train: update the errors and what is known."""
+        """Update the errors by training, and the problem by the measurements."""
         here = self.problem.regions.index(visit.region)
         if visit.vector is not None and self.problem.vectors is not None:
             vectors = np.array(self.problem.vectors)
@@ -403,7 +403,7 @@ class Journey(TableMixin):
         self.visits = (*self.visits, visit)
 
     def _correct(self, here: int, apart: Mapping[int, float]) -> dict[str, FloatArray]:
-        """Return the matrices of dissimilarities with what was measured in a region: what was known is replaced."""
+        """Return the matrices of dissimilarities, with entries replaced by the measurements in a region."""
         found = {}
         for name in ("dissimilarity", "dissimilarity_estimate"):
             known = getattr(self.problem, name)
@@ -414,7 +414,7 @@ class Journey(TableMixin):
         return found
 
     def _plan(self, budget: Budget) -> None:
-        """Plan the rest from where the agent stands."""
+        """Plan the rest from the agent's current place."""
         ahead, method = self._ahead, method_by_name(self.method)
         if self.problem.rules is None:
             self.rest = ahead.plan(method, self.seed, budget)
@@ -427,5 +427,5 @@ class Journey(TableMixin):
 
 
 def _distances(vectors: FloatArray, here: int) -> dict[int, float]:
-    """Return the squared distances of a region's vector to those of all others."""
+    """Return the squared distances between the vector of a region and the vectors of all others."""
     return {j: float(d) for j, d in enumerate(((vectors - vectors[here]) ** 2).sum(axis=1)) if j != here}

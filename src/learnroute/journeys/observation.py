@@ -1,4 +1,4 @@
-"""What is measured at a visit of a journey."""
+"""Measurements made at a visit of a journey."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MEASURED = ("errors", "dissimilarity", "vector")
 
 @dataclass(frozen=True)
 class Observation:
-    """A region that was visited, and what was measured there.
+    """A visited region and the measurements made there.
 
-    `errors`: the error of the model on some regions, right after training here. `dissimilarity`: how different other
-    regions' models are from this one's. `vector`: this region's vector, where the problem has vectors.
+    `errors` are the errors of the model in some regions, right after training here. `dissimilarity` contains the
+    dissimilarities of other regions to this one. `vector` is this region's vector, if the problem has vectors.
     """
 
     region: str
@@ -29,7 +29,7 @@ class Observation:
 
     @classmethod
     def of(cls, problem: Problem, region: str, measured: Mapping[str, Any]) -> Observation:
-        """Return what was measured in a region, or refuse what does not fit the problem."""
+        """Return the measurements made in a region; reject those that do not fit the problem."""
         errors, apart = (_by_region(problem, name, measured.get(name)) for name in ("errors", "dissimilarity"))
         vector = measured.get("vector")
         if vector is not None:
@@ -54,7 +54,7 @@ class Observation:
         return cls(region, errors, apart, vector)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values, without what was not measured."""
+        """Return plain JSON values of the quantities that were measured."""
         data: dict[str, Any] = {"region": self.region}
         if self.errors:
             data["errors"] = dict(self.errors)
@@ -65,7 +65,7 @@ class Observation:
         return data
 
     def without(self, region: str) -> Observation:
-        """Return the visit without what was measured about a region."""
+        """Return the visit without the measurements about a region."""
         errors = {name: value for name, value in self.errors.items() if name != region}
         apart = {name: value for name, value in self.dissimilarity.items() if name != region}
         return replace(self, errors=errors, dissimilarity=apart)

@@ -1,10 +1,11 @@
-"""The way ahead of a journey, from where the agent stands.
+"""The rest of a journey, from the agent's current place.
 
-Lemma 2 holds from any model on. Standing in a region with errors e_j of the current model, a route through the k
-regions left ends with r^k·e_j + sum_t (1-r)·r^(k-t)·Δ[τ_t, j] + noise on region j: the scores of the regions left are
-still sums over all regions, visited or not; the errors so far are those of the new first model; and the way begins
-where the agent is. A regularised learner goes on by its own recursion (docs/theory.md) in the same way: its errors are
-e_j = a_j + c, where c is common to all regions and decays at a rate of its own.
+Lemma 2 holds for any starting model. If the current model has errors e_j, a route through the k remaining regions ends
+with an error of r^k·e_j + sum_t (1-r)·r^(k-t)·Δ[τ_t, j] + noise in region j. So the rest is a planning problem again:
+the scores of the remaining regions are still sums over all regions, visited or not, the current errors are those of
+the new first model, and the route begins at the agent's place. A regularised learner continues by its own recursion
+(docs/theory.md) in the same way: its errors are e_j = a_j + c, where c is common to all regions and decays at its own
+rate.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ from learnroute.solvers.registry import Method, method_by_name
 
 @dataclass(frozen=True, eq=False)
 class WayAhead:
-    """What can still be visited, and what that does.
+    """The remaining visits of a journey and their effect.
 
     Attributes
     ----------
     problem
-        What is known.
+        The problem as known now.
     visited
         The indices of the regions visited so far, in order.
     errors, common
-        The errors of the model, and the part of them that is common to all regions.
+        The errors of the current model, and the part of them that is common to all regions.
     """
 
     problem: Problem
@@ -59,7 +60,7 @@ class WayAhead:
     def errors_after(self, stops: Sequence[int]) -> ModelErrors:
         """Return the expected errors after more visits.
 
-        Planning need not tell the common part apart from the rest: which way is best does not depend on it.
+        Planning need not separate the common part, because the best route does not depend on it.
         """
         errors = ModelErrors(self.errors - self.common, self.common)
         along = self.problem.updates.along(stops, len(self.visited))
@@ -68,7 +69,7 @@ class WayAhead:
         return errors
 
     def plan(self, method: Method, seed: int, budget: Budget) -> tuple[str, ...]:
-        """Return the regions left in the best order found."""
+        """Return the remaining regions in the best order found."""
         left = self.left
         if len(left) <= 1:
             return left
@@ -76,7 +77,7 @@ class WayAhead:
         rng = np.random.default_rng([seed, len(self.visited)])
         try:
             answer = method.solve(objective, rng, budget)
-        except RefusedError:  # the way on from here need not cost what the way back does
+        except RefusedError:  # travel from the current place may be asymmetric
             answer = method_by_name("auto").solve(objective, rng, budget)
         assert objective.ends.allows(answer.order), answer.method
         return tuple(left[k] for k in answer.order.tolist() if k < len(left))
@@ -84,9 +85,9 @@ class WayAhead:
     def plan_visits(
         self, method: Method, seed: int, budget: Budget, rest: Sequence[str], dropped: Mapping[str, str]
     ) -> tuple[tuple[str, ...], dict[str, str]]:
-        """Return which further visits to make, none where ending here is better; and why visits were dropped.
+        """Return the further visits (none if ending here is better) and the reasons for dropped visits.
 
-        `rest` are the visits planned before, and `dropped` those dropped before.
+        `rest` are the previously planned visits, and `dropped` the previously dropped ones.
         """
         problem, visited, left, place = self.problem, self.visited, self.left, self.problem.regions.index
         objective = visits_ahead(problem, visited, self.errors, self.common)
@@ -98,7 +99,7 @@ class WayAhead:
                 found = _solve(objective, method, rng, budget, start if visited else None)
                 if objective(found) < value:
                     best, value = found, objective(found)
-            except InputError:  # no sequence keeps the rules
+            except InputError:  # no sequence satisfies the rules
                 if not visited:
                     raise
         planned = tuple(problem.regions[i] for i in best.tolist())
@@ -110,7 +111,7 @@ class WayAhead:
         return planned, why
 
     def _value_of_ending(self, objective: VisitObjective) -> float:
-        """Return the value of no further visit, the way home included; inf where that breaks a rule."""
+        """Return the value of ending without further visits, return trip included; inf if that violates a rule."""
         problem, rules, visited = self.problem, self.problem.rules, self.visited
         assert rules is not None
         if not visited or objective.rules.required.any() or len(visited) < rules.at_least:
@@ -124,7 +125,7 @@ class WayAhead:
 def _solve(
     objective: VisitObjective, method: Method, rng: np.random.Generator, budget: Budget, initial: IntArray | None
 ) -> IntArray:
-    """Return further visits; on the way, a method that cannot find any gives way to the usual one."""
+    """Return further visits; if `initial` is given and the method cannot solve the problem, use `auto`."""
     if initial is None:
         return method.solve(objective, rng, budget).order
     try:
@@ -134,7 +135,7 @@ def _solve(
 
 
 def _reason_to_drop(objective: VisitObjective, rest: IntArray, value: float, name: str, region: int) -> str:
-    """Say what a visit would do to the loss per region, at the best place of the way ahead."""
+    """Return how a visit, at its best position in the rest, would change the loss per region."""
     tried = (np.insert(rest, k, region) for k in range(len(rest) + 1))
     losses = [objective(visits) for visits in tried if objective.allows(visits)]
     if not losses:

@@ -1,1 +1,1 @@
-"""What is asked and what is answered."""
+"""The data model: problems, plans, learners, objectives and certificates."""

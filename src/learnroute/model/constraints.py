@@ -1,4 +1,4 @@
-"""Where a route has to begin and to end."""
+"""Constraints on the start and end of routes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learnroute.model.depot import Depot
 from learnroute.model.ends import Ends
 from learnroute.model.validation import as_flag, as_members, as_region
 
-MEMBERS = {"start": "start", "end": "end", "return": "returns"}  # in files, and here
+MEMBERS = {"start": "start", "end": "end", "return": "returns"}  # names in files, and names of attributes
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
@@ -25,14 +25,14 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Constraints:
-    """What every route must respect: the first region, the last one, and whether the agent then drives back.
+    """Constraints on every route: the first region, the last region, and whether the agent then returns.
 
-    `start` and `end` are names of regions. With `returns`, the way from the last region to the first is paid too.
+    `start` and `end` are names of regions. With `returns`, travel from the last region back to the first counts too.
 
     Raises
     ------
     InputError
-        Where start and end are the same, or of the wrong type. That a region is unknown is said by `Problem`.
+        If start and end are the same or have the wrong type. `Problem` rejects unknown regions.
     """
 
     start: str | None = None
@@ -62,19 +62,19 @@ class Constraints:
         return cls(**{MEMBERS[key]: value for key, value in given.items()})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members that say something, as a problem file has them."""
+        """Return the members that differ from their defaults, in the format of a problem file."""
         members = {key: getattr(self, field) for key, field in MEMBERS.items()}
         return {key: value for key, value in members.items() if value not in (None, False)}
 
     def check(self, route: Sequence[str]) -> None:
-        """Refuse a route that does not respect them."""
+        """Reject a route that violates the constraints."""
         for field, verb, stop in (("start", "begins", route[0]), ("end", "ends", route[-1])):
             asked = getattr(self, field)
             if asked not in (None, stop):
                 raise InputError(f"{verb} at {stop!r}; constraints.{field} is {asked!r}", field="route")
 
     def compile(self, regions: tuple[str, ...], depot: Depot | None = None) -> Ends:
-        """Return the constraints as solvers ask for them: by index; a depot is the stop after the last region."""
+        """Return the constraints by index, as solvers use them; a depot is the stop after the last region."""
         start, end = self._index("start", regions), self._index("end", regions)
         if depot is None:
             return Ends(start, end, self.returns)

@@ -1,4 +1,4 @@
-"""A depot: where routes start and return to, and where nothing is learnt."""
+"""The depot: the place where routes start and end, without training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_flag, as_m
 MEMBERS = {
     "name": "name", "coordinates": "coordinates", "travel": "travel", "travel_back": "travel_back",
     "return": "returns",
-}  # fmt: skip  # in files, and here
+}  # fmt: skip  # names in files, and names of attributes
 PLACE = {"type": "array", "minItems": 2, "maxItems": 2, "items": {"$ref": "#/$defs/anyNumber"}}
 COSTS = {"type": "array", "items": {"$ref": "#/$defs/nonNegative"}}
 HAS_NAME = "a region has this name; a depot is no region: call it otherwise, or take the region out"
@@ -41,25 +41,25 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Depot:
-    """A place that is no region: the agent starts there and comes back, has no data there, and no error is counted.
+    """A place that is not a region: the agent starts there and returns; it has no data, and no error counts there.
 
     Parameters
     ----------
     name
-        What it is called; not the name of a region.
+        The name of the depot, different from all names of regions.
     coordinates
-        Its (x, y), or (longitude, latitude), where the regions have some.
+        Its (x, y), or (longitude, latitude), if the regions have coordinates.
     travel
-        What it costs to go from the depot to each region, where the problem has travel costs; else ways are distances.
+        Travel costs from the depot to each region, if the problem has travel costs; otherwise they are distances.
     travel_back
-        What it costs to come back from each region; as `travel` if omitted.
+        Travel costs from each region to the depot; equal to `travel` if omitted.
     returns
-        Whether the agent comes back at the end, and that way is paid too.
+        Whether the agent returns at the end, so that the return trip counts too.
 
     Raises
     ------
     InputError
-        Where a member is of the wrong type. What does not fit the regions is said by `Problem`.
+        If a member has the wrong type. `Problem` rejects members that do not fit the regions.
     """
 
     name: str = "Depot"
@@ -83,7 +83,7 @@ class Depot:
         return cls(**{MEMBERS[key]: value for key, value in given.items()})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members that say something, as a problem file has them."""
+        """Return the members in the format of a problem file, omitting those that are not needed."""
         found: dict[str, Any] = {"name": self.name}
         for key in ("coordinates", "travel", "travel_back"):
             value = getattr(self, key)
@@ -93,25 +93,25 @@ class Depot:
 
     @property
     def place(self) -> FloatArray:
-        """Its coordinates as an array."""
+        """The coordinates as an array."""
         assert self.coordinates is not None
         return np.asarray(self.coordinates, dtype=np.float64)
 
     @property
     def there(self) -> FloatArray:
-        """What it costs to go to each region."""
+        """The travel costs from the depot to each region."""
         return np.asarray(self.travel, dtype=np.float64)
 
     @property
     def back(self) -> FloatArray:
-        """What it costs to come back from each region."""
+        """The travel costs from each region to the depot."""
         return self.there if self.travel_back is None else np.asarray(self.travel_back, dtype=np.float64)
 
 
 def as_depot(
     depot: Depot | None, names: Sequence[str], places: FloatArray | None, costs: bool, geographic: bool
 ) -> Depot | None:
-    """Return a depot whose arrays fit the regions, or refuse; `costs` says whether travel costs are given."""
+    """Return a depot whose arrays fit the regions, or reject it; `costs` says whether travel costs are given."""
     if depot is None:
         return None
     check_type("depot", depot, Depot)
@@ -147,7 +147,7 @@ def as_depot(
 
 
 def frame(costs: FloatArray, depot: Depot | None) -> FloatArray:
-    """Return travel costs between all stops: the depot, where there is one, has the last row and column."""
+    """Return travel costs between all stops; the depot, if there is one, has the last row and column."""
     if depot is None:
         return costs
     size = len(costs)
@@ -157,7 +157,7 @@ def frame(costs: FloatArray, depot: Depot | None) -> FloatArray:
 
 
 def members_of_travel(costs: FloatArray, depot: Depot | None) -> dict[str, Any]:
-    """Return the members `travel` and `depot` of a problem with these costs between all stops, the depot's the last."""
+    """Return the members `travel` and `depot` of a problem with these costs between all stops, the depot last."""
     if depot is None:
         return {"travel": costs}
     *_, size = range(len(costs))
@@ -169,9 +169,9 @@ ROWS = ("coordinates", "vectors", "initial", "truth", "samples", "initial_estima
 
 
 def extract_depot(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return members of a problem whose depot is an object, where it was the name of one of the regions.
+    """Return members of a problem with the depot as an object, if it was given as the name of one of the regions.
 
-    `regions`, `travel` and `coordinates` then have an entry for the depot; other members may have one, or none.
+    `regions`, `travel` and `coordinates` then contain an entry for the depot; other members may or may not have one.
     """
     name = fields.get("depot")
     if not isinstance(name, str):

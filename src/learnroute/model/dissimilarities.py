@@ -1,4 +1,4 @@
-"""How the regions' models differ: from a matrix, from vectors, or from measured errors."""
+"""Dissimilarities of the regions' models, from a matrix, from vectors, or from measured errors."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from learnroute.model.law import Updates, products_after
 from learnroute.model.rounding import UNIT
 from learnroute.model.validation import FloatArray, IntArray, freeze, is_symmetric
 
-BLOCK = 64  # stops that are trained in together
-MATRIX_REGIONS = 3000  # up to which dissimilarities of vectors are made for the bound
+BLOCK = 64  # number of stops evaluated together
+MATRIX_REGIONS = 3000  # up to this number, the matrix of dissimilarities of vectors is built for the bound
 
 
 class Dissimilarities:
     """Δ between regions, from a matrix or from vectors, and Δ_i0 to the model that training starts from.
 
-    Measured errors D may stand for Δ: row k is what training in region k gives, and need not be column k. Scores are
-    sums over regions that count by `region_weights`, 1 on average; all count alike if these are omitted.
+    Measured errors D may take the place of Δ: row k contains the errors after training in region k, and may differ from
+    column k. Scores are sums over regions weighted by `region_weights`, which are 1 on average; all regions count
+    equally if these are omitted.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class Dissimilarities:
         return freeze(np.array([self[i] for i in range(self.size)]))
 
     def __getitem__(self, region: int) -> FloatArray:
-        """Return a row of Δ (or of D): the error in each region of this region's true model."""
+        """Return a row of Δ (or D): the error of this region's true model in each region."""
         if self.vectors is None or "matrix" in self.__dict__:
             row: FloatArray = self.matrix[region]
             return row
@@ -52,9 +53,9 @@ class Dissimilarities:
         return freeze(np.einsum("ij,ij->i", apart, apart))
 
     def of(self, regions: Sequence[int], errors: FloatArray) -> Dissimilarities:
-        """Return those of some of the regions, with the errors in them of another first model.
+        """Return the dissimilarities of some of the regions, with the errors of another first model in them.
 
-        Scores stay sums over all regions, because errors count in all of them.
+        Scores remain sums over all regions, because errors count in all of them.
         """
         some = list(regions)
         matrix = self.matrix[np.ix_(some, some)] if self.vectors is None else None
@@ -64,14 +65,14 @@ class Dissimilarities:
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether the matrix may be one of squared distances: symmetric, with a zero diagonal."""
+        """Whether the matrix can consist of squared distances: symmetric, with a zero diagonal."""
         if self.vectors is not None:
             return True
         return is_symmetric(self.matrix) and not np.diagonal(self.matrix).any()
 
     @cached_property
     def points(self) -> FloatArray:
-        """Points whose squared distances are near the dissimilarities: the vectors, or by classical scaling."""
+        """Points whose squared distances are close to the dissimilarities: the vectors, or from classical scaling."""
         if self.vectors is not None:
             return self.vectors
         centred = self.matrix - self.matrix.mean(axis=0)
@@ -86,9 +87,10 @@ class Dissimilarities:
 
     @cached_property
     def misfit(self) -> tuple[float, float]:
-        """How far dissimilarities are below the squared distances of `points`, summed over a row, and above, at most.
+        """Maximum amounts by which dissimilarities are below (summed over a row) and above distances of `points`.
 
-        Rounding is added. In the sum, regions count by their weights, and by 1 at least: it is above each of its terms.
+        Distances are squared, and rounding is added. In the sum, regions count by their weights, and by at least 1, so
+        that it is not below any of its terms.
         """
         if self.vectors is not None:
             return 0.0, 0.0
@@ -101,10 +103,10 @@ class Dissimilarities:
         return below, float(over.max()) + rounding
 
     def errors_before(self, order: IntArray, along: Updates) -> FloatArray:
-        """Return a_k just before the visit to each stop k of an order: its mean dissimilarity to what was learnt.
+        """Return a_k just before the visit to each stop k of an order: its mean dissimilarity to the current model.
 
-        With one row of `along` per learner, there is one row per learner. Stops are taken in blocks: a block changes
-        the errors of its own stops visit by visit, and those of all later stops at once.
+        With one row of `along` per learner, there is one row per learner. Stops are processed in blocks: a block
+        updates the errors of its own stops visit by visit, and those of all later stops at once.
         """
         if self.vectors is not None and "matrix" not in self.__dict__:
             return self._errors_by_vectors(order, along)
@@ -117,18 +119,18 @@ class Dissimilarities:
                 found[..., block] = _errors_in_block(found[..., block], rows[:, :BLOCK], kept, added)
                 after = products_after(kept)
                 found[..., later] *= (after[..., 0] * kept[..., 0])[..., None]
-                # not by matmul, whose threads wait for each other where other programs keep the cores busy
+                # No matmul here: its threads wait for each other if other programs keep the cores busy
                 found[..., later] += np.einsum("...b,bj->...j", after * added, rows[:, BLOCK:])
         return found
 
     @cached_property
     def _vectors_about_mean(self) -> FloatArray:
-        """The vectors less their mean: what they have in common costs no digits."""
+        """The vectors minus their mean, so that their common part does not cost precision."""
         assert self.vectors is not None
         return freeze(self.vectors - self.vectors.mean(axis=0))
 
     def _errors_by_vectors(self, order: IntArray, along: Updates) -> FloatArray:
-        """The same in O(T·d): the weighted mean of what was learnt, and the scatter about it, are enough."""
+        """Return the same in O(T·d), from the weighted mean of the vectors learnt and the scatter about it."""
         vectors = self._vectors_about_mean
         found = np.empty(along.retention.shape)
         shape = found.shape[:-1]
@@ -155,7 +157,7 @@ class Dissimilarities:
         return found
 
     def largest(self) -> FloatArray:
-        """Return an upper bound of a_k for each region: its largest dissimilarity to any region or the first model."""
+        """Return an upper bound on a_k for each region: its largest dissimilarity to any region or the first model."""
         if self.vectors is None or self.size <= MATRIX_REGIONS:
             return np.asarray(np.maximum(self.matrix.max(axis=0), self.initial))
         apart = self.vectors - self.vectors.mean(axis=0)
@@ -164,7 +166,7 @@ class Dissimilarities:
 
 
 def _errors_in_block(own: FloatArray, apart: FloatArray, kept: FloatArray, added: FloatArray) -> FloatArray:
-    """Return the errors of a block's stops, each just before its own visit, from those before the first visit."""
+    """Return the errors of a block's stops, each just before its own visit, from the errors before the first visit."""
     found = np.empty_like(own)
     for t in range(len(apart)):
         found[..., t] = own[..., t]
@@ -177,15 +179,15 @@ def _squares(vectors: FloatArray) -> FloatArray:
 
 
 def row_sums(matrix: FloatArray, weights: FloatArray) -> FloatArray:
-    """Correctly rounded weighted row sums: the same bits however the regions are numbered, so that ties stay ties."""
+    """Return correctly rounded weighted row sums; they do not depend on the numbering of regions, so ties stay ties."""
     return freeze(np.array([math.fsum((row * weights).tolist()) for row in matrix], dtype=np.float64))
 
 
 def distance_sums(vectors: FloatArray, weights: FloatArray) -> FloatArray:
-    """For each vector, the weighted sum of its squared distances to all of them, in O(T·m).
+    """Return, for each vector, the weighted sum of its squared distances to all vectors, in O(T·m).
 
-    With the weighted mean taken out, the cross term vanishes: S[i] = Σw·|v_i|² + sum_j w_j·|v_j|². Nothing cancels, so
-    S[i] is off by less than (m + 8·√T)·2⁻⁵² of it.
+    After subtracting the weighted mean, the cross term vanishes: S[i] = Σw·|v_i|² + sum_j w_j·|v_j|². Nothing cancels,
+    so the relative error of S[i] is below (m + 8·√T)·2⁻⁵².
     """
     apart = subtract_mean(vectors, weights)
     squares = np.einsum("ij,ij->i", apart, apart)
@@ -193,10 +195,10 @@ def distance_sums(vectors: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def subtract_mean(vectors: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the vectors less their weighted mean; what they have in common costs no digits.
+    """Return the vectors minus their weighted mean, so that their common part does not cost precision.
 
-    The mean is taken out twice: far from the origin it is not a float64 number itself, but each difference to what it
-    is rounded to loses no more than one rounding of the difference, and so the second mean is as good as exact.
+    The mean is subtracted twice. Far from the origin it is not a float64 number itself, but each difference to the
+    rounded mean loses no more than one rounding of the difference, so the second mean is practically exact.
     """
     for _ in range(2):
         vectors = vectors - np.array([math.fsum(column * weights) for column in vectors.T]) / math.fsum(weights)

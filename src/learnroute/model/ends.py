@@ -1,4 +1,4 @@
-"""Where orders begin and end: the constraints of a problem as solvers ask for them."""
+"""Where orders begin and end: the constraints of a problem in the form that solvers use."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Ends:
-    """What an order must respect: the region it begins with, the one it ends with, and whether the way back is paid.
+    """Constraints on an order: its first region, its last region, and whether the return trip counts.
 
-    Solvers ask this object what is allowed; a further constraint belongs here.
+    Solvers ask this object what is allowed; further constraints belong here.
 
     Attributes
     ----------
     first, last
-        The region that every order begins, ends with; None where that is free.
+        The region with which every order begins or ends; None if it is free.
     closed
-        Whether the way from the last region back to the first is paid too.
+        Whether the return trip from the last region to the first counts too.
     """
 
     first: int | None = None
@@ -37,7 +37,7 @@ class Ends:
 
     @property
     def cyclic(self) -> bool:
-        """Whether orders are cycles: closed, and to be cut open anywhere."""
+        """Whether orders are cycles: closed, and free to start anywhere."""
         return self.closed and self.free
 
     @property
@@ -46,7 +46,7 @@ class Ends:
         return tuple(end for end in (self.first, self.last) if end is not None)
 
     def allows(self, order: ArrayLike) -> bool:
-        """Whether an order begins and ends where it must."""
+        """Return whether an order begins and ends where it must."""
         stops = np.asarray(order)
         return self.first in (None, stops[0]) and self.last in (None, stops[-1])
 
@@ -59,14 +59,14 @@ class Ends:
         return _only(self.last, self.first, size)
 
     def positions(self, size: int) -> BoolArray:
-        """Return a T x T matrix: which positions (rows) are open to which regions (columns)."""
+        """Return a T x T matrix of the positions (rows) allowed for each region (column)."""
         allowed = np.ones((size, size), dtype=np.bool_)
         allowed[:, list(self.fixed)] = False
         allowed[0], allowed[-1] = self.may_begin(size), self.may_end(size)
         return allowed
 
     def repair(self, order: IntArray) -> IntArray:
-        """Return an order that begins and ends where it must: the fixed regions are moved, the others keep theirs."""
+        """Move the fixed regions of an order to where they must be; the others keep their order."""
         if self.allows(order):
             return order
         front = [] if self.first is None else [self.first]
@@ -75,17 +75,17 @@ class Ends:
         return np.concatenate([front, inner, back]).astype(np.int64)
 
     def ending_at(self, last: int) -> Ends:
-        """Return the same with the last region fixed."""
+        """Return the same constraints with the last region fixed."""
         return replace(self, last=last)
 
     def renumber(self, number: IntArray) -> Ends:
-        """Return the same where regions have other numbers."""
+        """Return the same constraints after renumbering the regions."""
         first, last = (None if end is None else int(number[end]) for end in (self.first, self.last))
         return Ends(first, last, self.closed)
 
 
 def _only(fixed: int | None, other: int | None, size: int) -> BoolArray:
-    """Allow the fixed region alone, or all but the one that is fixed at the other end."""
+    """Allow only the fixed region or, if there is none, all but the region fixed at the other end."""
     if fixed is not None:
         return np.equal(np.arange(size), fixed)
     return np.not_equal(np.arange(size), -1 if other is None or size == 1 else other)

@@ -1,4 +1,4 @@
-"""How raw features become the learner's: subtract means, multiply by a matrix, append a constant."""
+"""Scaling of raw features for the learner: subtract means, multiply by a matrix, append a constant."""
 
 from __future__ import annotations
 
@@ -44,25 +44,25 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class FeaturesScaling:
-    """The learner's features from raw ones: `(raw - means) @ matrix`, and a constant 1 behind them.
+    """The map from raw features to the learner's: `(raw - means) @ matrix`, optionally followed by a constant 1.
 
-    It is a feature map: `follow(…, features=scaling)` and `transfer(…, features=scaling)` take it.
+    It is a feature map for `follow(…, features=scaling)` and `transfer(…, features=scaling)`.
 
     Parameters
     ----------
     means
-        What is subtracted from each raw feature.
+        The number to subtract from each raw feature.
     matrix
-        Raw features x learner's features; diagonal where features are standardised.
+        Raw features x learner's features; diagonal if features are standardised.
     intercept
         Whether a constant feature is appended.
     columns
-        Names of the raw features, where they are known: tables with labels are brought into this order.
+        Names of the raw features, if they are known; labelled tables are brought into this order.
 
     Raises
     ------
     InputError
-        Where a number or a shape is wrong; the message says field, value and remedy.
+        If a number or a shape is wrong; the message gives the field, the value and a remedy.
     """
 
     means: FloatArray
@@ -96,11 +96,11 @@ class FeaturesScaling:
 
     @property
     def width(self) -> int:
-        """The number of the learner's features, the constant included."""
+        """The number of the learner's features, including the constant."""
         return int(self.matrix.shape[1]) + self.intercept
 
     def apply(self, inputs: ArrayLike) -> FloatArray:
-        """Return the learner's features of raw ones, one row per sample."""
+        """Return the learner's features for raw features, one row per sample."""
         raw = np.asarray(inputs, dtype=np.float64)
         if raw.ndim != 2 or raw.shape[1] != len(self.means):
             named = "" if self.columns is None else f" ({list_names(self.columns)})"
@@ -115,18 +115,18 @@ class FeaturesScaling:
     __call__ = apply
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the member of a problem or a plan file."""
+        """Return the content of the member of a problem or plan file."""
         data = {"means": self.means.tolist(), "matrix": self.matrix.tolist(), "intercept": self.intercept}
         return data if self.columns is None else {**data, "columns": list(self.columns)}
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:
-        """Read the member of a problem or a plan file."""
+        """Read the member of a problem or plan file."""
         return cls(**as_members(f"{FIELD}.", data, tuple(MEMBERS), SCHEMA["required"]))
 
 
 def _names(given: Any, size: int) -> tuple[str, ...]:
-    """Return the names of the raw features, as whoever collected them chose them, or refuse."""
+    """Return the validated names of the raw features, as chosen by those who collected them."""
     names = tuple(given) if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given) else ()
     if len(names) != size or len(set(names)) < size:
         raise InputError(f"expected {size} different names, one per raw feature", field=f"{FIELD}.columns", value=given)

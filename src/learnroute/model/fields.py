@@ -1,4 +1,4 @@
-"""What the fields of a problem must be: each is checked once, and refused in one line."""
+"""Validation of the fields of a problem: each is checked once, and rejected with a message of one line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from learnroute.model.validation import (
 
 
 def check_one_kind(dissimilarity: Any, vectors: Any, transfer: Any) -> None:
-    """Refuse none or several of what says how regions differ."""
+    """Require exactly one of the fields that define how regions differ."""
     if transfer is None:
         if (dissimilarity is None) == (vectors is None):
             given = "neither" if vectors is None else "both"
@@ -38,13 +38,13 @@ def check_one_kind(dissimilarity: Any, vectors: Any, transfer: Any) -> None:
 
 
 def parameter_names(truth: Any) -> tuple[str, ...] | None:
-    """Return what the columns of the true models are called, where they are."""
+    """Return the column names of the true models, if they have names."""
     columns = Labelled.of(truth).columns or []
     return names_of("truth", columns, "column") if all(isinstance(name, str) for name in columns) else None
 
 
 def as_samples(learner: Learner, samples: ArrayLike, size: int | None) -> IntArray:
-    """Check the regions' numbers of samples."""
+    """Validate the numbers of samples per region."""
     if not learner.has_shape:
         raise InputError("a calibrated learner has no samples; remove them", field="samples")
     entries = as_vector("samples", samples, size, least=1.0, meaning="numbers of samples")
@@ -57,7 +57,7 @@ def as_samples(learner: Learner, samples: ArrayLike, size: int | None) -> IntArr
 
 
 def as_importance(importance: ArrayLike | None, size: int) -> FloatArray | None:
-    """Check how much the error in each region counts, if that is given."""
+    """Validate the importance of the regions, if it is given."""
     if importance is None:
         return None
     entries = as_vector("importance", importance, size, least=0.0, meaning="importances")
@@ -72,7 +72,7 @@ def weights_by(importance: FloatArray | None, size: int) -> FloatArray:
 
 
 def as_lower_bounds(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None:
-    """Check lower bounds of the dissimilarities against the upper ones."""
+    """Validate lower bounds on the dissimilarities against the upper bounds."""
     if low is None:
         return None
     if delta is None:
@@ -89,7 +89,7 @@ def as_lower_bounds(low: ArrayLike | None, delta: FloatArray | None) -> FloatArr
 
 
 def as_estimates(given: ArrayLike | None, size: int) -> FloatArray | None:
-    """Check unbiased estimates of the dissimilarities, which may be below 0 by chance; those become 0."""
+    """Validate unbiased estimates of the dissimilarities; entries below 0, which occur by chance, become 0."""
     if given is None:
         return None
     field = "dissimilarity_estimate"
@@ -98,7 +98,7 @@ def as_estimates(given: ArrayLike | None, size: int) -> FloatArray | None:
 
 
 def check_geographic(geographic: Any, places: FloatArray | None) -> None:
-    """Refuse longitudes and latitudes that are none."""
+    """Reject invalid longitudes and latitudes."""
     if not as_flag("geographic", geographic):
         return
     if places is None:
@@ -119,7 +119,7 @@ def check_geographic(geographic: Any, places: FloatArray | None) -> None:
 
 
 def as_rows(field: str, value: ArrayLike | None, size: int, width: int | None, meaning: str) -> FloatArray | None:
-    """Check a field that has one row a region, if it is given."""
+    """Validate a field with one row per region, if it is given."""
     if value is None:
         return None
     rows = as_matrix(field, value, size, width, least=-LARGEST_VALUE, meaning=meaning)
@@ -129,7 +129,7 @@ def as_rows(field: str, value: ArrayLike | None, size: int, width: int | None, m
 
 
 def as_initial_model(learner: Learner, truth: FloatArray | None, given: ArrayLike | None) -> FloatArray | None:
-    """Check the initial model against the true ones."""
+    """Validate the initial model against the true models."""
     if truth is None:
         if given is not None:
             reason = "the learner's initial model is given without truth; give both or neither"
@@ -147,7 +147,7 @@ def as_initial_model(learner: Learner, truth: FloatArray | None, given: ArrayLik
 
 
 def either_way(travel: FloatArray) -> FloatArray:
-    """Return travel costs with what rounding leaves between the two directions taken out, if that is all."""
+    """Return travel costs made exactly symmetric if the two directions only differ by rounding."""
     other = travel.T
     if np.array_equal(travel, other) or bool((np.abs(travel - other) > SAME * np.maximum(travel, other)).any()):
         return travel
@@ -155,7 +155,7 @@ def either_way(travel: FloatArray) -> FloatArray:
 
 
 def as_dissimilarities(field: str, value: ArrayLike, size: int) -> FloatArray:
-    """Return a symmetric matrix with what rounding leaves taken out, or refuse."""
+    """Return a matrix made exactly symmetric; reject asymmetry beyond rounding."""
     matrix = as_square(field, value, size, meaning="dissimilarities")
     if np.array_equal(matrix, matrix.T):
         return matrix

@@ -1,4 +1,4 @@
-"""How many vehicles and models there are, how models serve the regions, and which travel is paid for."""
+"""Fleets: the numbers of vehicles and models, how models serve the regions, and which travel counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EQUAL: Final = "equal"
 TOTAL: Final = "total"
 LONGEST: Final = "longest"
 MEMBERS = ("vehicles", "models", "serve", "weights", "travel", "limit")
-MOST = 100  # vehicles or models
+MOST = 100  # maximum number of vehicles or models
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "description": "Several vehicles with a model each, or one vehicle with several models; one of each if omitted",
@@ -55,24 +55,24 @@ class Fleet:
     Parameters
     ----------
     vehicles
-        The number of vehicles. A vehicle may stay at home.
+        The number of vehicles. A vehicle may stay unused.
     models
         The number of models that one vehicle carries; each visit trains one of them. A model may stay untrained.
     serve
-        `merged`: at the end, the models are averaged, and the average serves all regions. That is the default for
-        vehicles; it needs squared distances and a linear law. `own`: each region is served by the model with the least
-        expected error there, the untrained one included. That is the default for models.
+        `merged`: at the end, the models are averaged, and the average serves all regions. This is the default for
+        vehicles; it needs squared distances and a linear law. `own`: each region is served by the model with the lowest
+        expected error there, including the untrained model. This is the default for models.
     weights
         The weights of the average: `chosen` together with the routes, or `equal` for all models that were trained.
     travel
-        The travel that is paid for: the `total` of all vehicles, or that of the `longest` route.
+        The travel that counts: the `total` of all vehicles, or that of the `longest` route.
     limit
-        The most travel of one vehicle, in units of travel.
+        The maximum travel of one vehicle, in units of travel.
 
     Raises
     ------
     InputError
-        Where a member is of the wrong type, or members contradict each other.
+        If a member has the wrong type, or members contradict each other.
     """
 
     vehicles: int = 1
@@ -107,7 +107,7 @@ class Fleet:
 
     @property
     def size(self) -> int:
-        """The number of models: one per vehicle, or those of the one vehicle."""
+        """The number of models: one per vehicle, or the models of the single vehicle."""
         return max(self.vehicles, self.models)
 
     @property
@@ -121,7 +121,7 @@ class Fleet:
         return self.size == 1 and self.merged
 
     def check(self, constraints: Constraints, learner: Learner, measured: bool) -> None:
-        """Refuse what does not go with the rest of a problem; `measured` is whether errors are (transfer)."""
+        """Reject a fleet that does not fit the rest of a problem; `measured` says whether errors are (transfer)."""
         for name in ("start", "end"):
             if self.vehicles > 1 and (region := getattr(constraints, name)) is not None:
                 reason = "is one region, but there are several vehicles; use a depot, or omit it"
@@ -137,11 +137,11 @@ class Fleet:
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:
-        """Build it from the member `fleet` of a problem file."""
+        """Build a fleet from the member `fleet` of a problem file."""
         return cls(**as_members("fleet.", data, MEMBERS))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members that say something, as a problem file has them."""
+        """Return the members in the format of a problem file, omitting those that are not needed."""
         found: dict[str, Any] = {"models": self.models} if self.models > 1 else {"vehicles": self.vehicles}
         found["serve"] = self.serve
         if self.merged and self.weights == EQUAL:
@@ -151,7 +151,7 @@ class Fleet:
         return found if self.limit is None else found | {"limit": self.limit}
 
     def compile(self) -> FleetRules:
-        """Return the same as solvers see it."""
+        """Return the fleet in the form that solvers use."""
         return FleetRules(
             self.vehicles, self.models, self.merged, self.weights == EQUAL, self.travel == LONGEST,
             math.inf if self.limit is None else self.limit,

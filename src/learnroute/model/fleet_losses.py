@@ -1,4 +1,4 @@
-"""The loss of the routes of a fleet: what a plan with several vehicles or models says about them."""
+"""The loss of the routes of a fleet, and other results of plans with several vehicles or models."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ MOST_CONTRIBUTIONS = 100  # visits up to which the loss without each of them is 
 
 
 def fleet_objective_of(problem: Problem) -> FleetObjective:
-    """Return what solvers minimise where there are several vehicles or models."""
+    """Return the objective for solvers if there are several vehicles or models."""
     assert problem.fleet_rules is not None
     return FleetObjective(visit_objective_of(problem), problem.fleet_rules)
 
 
 def expected_fleet_loss(objective: FleetObjective, routes: FleetRoutes, service: Service | None = None) -> Loss:
-    """Return the expected loss per region of the routes of a fleet, and its parts; merging counts as pairs.
+    """Return the expected loss per region of the routes of a fleet, and its parts; the gain from merging is in `pairs`.
 
-    `service` if it is known.
+    `service` may be given if it is known.
     """
     found, size = objective.parts(routes, service), objective.size
     parts = {
@@ -44,7 +44,7 @@ def expected_fleet_loss(objective: FleetObjective, routes: FleetRoutes, service:
 
 
 def true_fleet_loss(problem: Problem, objective: FleetObjective, routes: FleetRoutes) -> Loss:
-    """Return the same where the true models are known; models serve as they were planned to."""
+    """Return the same loss if the true models are known; models serve the regions as planned."""
     known, planned = true_dissimilarities(problem), objective.service(routes)
     total = math.fsum(known.region_weights * known.initial)
     true = replace(objective, visits=replace(objective.visits, known=known, total=total))
@@ -52,7 +52,7 @@ def true_fleet_loss(problem: Problem, objective: FleetObjective, routes: FleetRo
 
 
 def fleet_losses_without(objective: FleetObjective, routes: FleetRoutes) -> list[float] | None:
-    """Return, for each visit, the total loss without it; the others stay. None where there are too many."""
+    """Return, for each visit, the total loss without it, with the others unchanged; None if there are too many."""
     if len(routes.regions) > MOST_CONTRIBUTIONS:
         return None
     places = [(vehicle, place) for vehicle, route in enumerate(routes.routes) for place in range(len(route))]
@@ -60,7 +60,7 @@ def fleet_losses_without(objective: FleetObjective, routes: FleetRoutes) -> list
 
 
 def error_histories(problem: Problem, routes: FleetRoutes) -> list[FloatArray]:
-    """Return, for each model, its expected error in each region after each of its trainings (row 0: none)."""
+    """Return, for each model, its expected error in each region after each of its trainings (row 0: before any)."""
     found, first = [], ModelErrors(problem.initial_errors)
     for regions in routes.trainings(problem.fleet_rules.size if problem.fleet_rules else 1):
         rows = follow(first, regions, problem.updates.along(regions), problem.dissimilarities)
@@ -81,9 +81,9 @@ def fleet_routes_of(problem: Problem, given: Any, models: Sequence[int] | None =
 def as_fleet_routes(
     problem: Problem, routes: Sequence[Sequence[int]], models: Sequence[int] | None = None
 ) -> FleetRoutes:
-    """Return routes of indices as those of a fleet, or refuse what breaks its rules, travel aside.
+    """Return the routes of a fleet from indices; reject those that violate its rules, apart from travel.
 
-    Vehicles that are not mentioned stay at home. `models`: the model that each visit of the one vehicle trains.
+    Vehicles that are not mentioned stay unused. `models` is the model that each visit of a single vehicle trains.
     """
     rules = problem.fleet_rules
     assert rules is not None
@@ -103,7 +103,7 @@ def as_fleet_routes(
 
 
 def as_models(visits: Sequence[int], models: Any, count: int) -> list[int]:
-    """Return the number of the model that each visit trains, or refuse."""
+    """Return the validated number of the model that each visit trains."""
     if models is None and count == 1:
         return [0] * len(visits)
     known = isinstance(models, Sequence) and not isinstance(models, str) and len(models) == len(visits)
@@ -114,7 +114,7 @@ def as_models(visits: Sequence[int], models: Any, count: int) -> list[int]:
 
 
 def check_fleet_travel(problem: Problem, objective: FleetObjective, routes: FleetRoutes) -> None:
-    """Refuse routes that travel farther than they may, by more than rounding."""
+    """Reject routes whose travel exceeds its limits by more than rounding."""
     travels = objective.travels(routes)
     check_budget(problem.visit_rules, math.fsum(travels))
     farthest = max(travels)

@@ -1,7 +1,7 @@
-"""The value of the routes of a fleet: several vehicles with a model each, or one vehicle with several models.
+"""The value of the routes of a fleet: several vehicles with one model each, or one vehicle with several models.
 
 Each model obeys the law of distances (`model.law`) along the visits that train it. At the end, the models are averaged,
-or each region is served by the model with the least expected error there.
+or each region is served by the model with the lowest expected error there.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import FloatArray, IntArray, freeze
 from learnroute.model.visit_objective import VisitObjective
 
-UNTRAINED = -1  # in the place of a model's number: the first model, which no visit trains
+UNTRAINED = -1  # stands for the first model, which no visit trains, in place of a model's number
 
 
 @dataclass(frozen=True)
 class FleetRules:
-    """How many vehicles and models there are, how models serve, and which travel is paid for.
+    """The numbers of vehicles and models, how models serve, and which travel counts.
 
     Attributes
     ----------
     vehicles, models
         Their numbers; one of the two is 1. Each vehicle has its own model.
     merged, equal
-        Whether models are averaged at the end, and whether all trained models have equal weights then.
+        Whether models are averaged at the end, and whether all trained models then have equal weights.
     longest
-        Whether the longest route is paid for, and not the travel of all vehicles.
+        Whether the travel of the longest route counts instead of that of all vehicles.
     limit
-        The most travel of one vehicle, in units of travel; inf where there is no limit.
+        The maximum travel of one vehicle, in units of travel; inf if there is no limit.
     """
 
     vehicles: int
@@ -53,7 +53,7 @@ class FleetRules:
 
 
 class FleetRoutes(NamedTuple):
-    """The visits of each vehicle in order, by region; and the model that each of them trains."""
+    """The visits of each vehicle in order, by region, and the model that each visit trains."""
 
     routes: tuple[tuple[int, ...], ...]
     models: tuple[tuple[int, ...], ...]
@@ -70,27 +70,27 @@ class FleetRoutes(NamedTuple):
         return cls((tuple(map(int, route)),), (tuple(map(int, models)),))
 
     def visits(self) -> Iterator[tuple[int, int, int]]:
-        """Yield vehicle, region and model of each visit, vehicle after vehicle."""
+        """Yield vehicle, region and model of each visit, one vehicle after another."""
         for vehicle, (route, models) in enumerate(zip(*self, strict=True)):
             for region, model in zip(route, models, strict=True):
                 yield vehicle, region, model
 
     def trainings(self, models: int) -> list[list[int]]:
-        """Return for each model the regions that it is trained in, in order."""
+        """Return, for each model, the regions in which it is trained, in order."""
         found: list[list[int]] = [[] for _ in range(models)]
         for _, region, model in self.visits():
             found[model].append(region)
         return found
 
     def without(self, vehicle: int, place: int) -> Self:
-        """Return the same without one visit."""
+        """Return the routes without one visit."""
         routes, models = ([list(row) for row in rows] for rows in self)
         del routes[vehicle][place], models[vehicle][place]
         return type(self)(tuple(map(tuple, routes)), tuple(map(tuple, models)))
 
     @property
     def regions(self) -> list[int]:
-        """The regions of all visits, vehicle after vehicle."""
+        """The regions of all visits, one vehicle after another."""
         return [region for route in self.routes for region in route]
 
 
@@ -102,11 +102,11 @@ class Service(NamedTuple):
     errors
         The expected error in each region.
     weights
-        The weight of each model in the average; None where models serve their own regions.
+        The weight of each model in the average; None if models serve their own regions.
     served_by
-        The number of the model that serves each region, or `UNTRAINED`; None where models are averaged.
+        The number of the model that serves each region, or `UNTRAINED`; None if models are averaged.
     between
-        The expected squared distances between models; None where models serve their own regions.
+        The expected squared distances between models; None if models serve their own regions.
     """
 
     errors: FloatArray
@@ -116,7 +116,7 @@ class Service(NamedTuple):
 
 
 class FleetParts(NamedTuple):
-    """The terms of T times an expected final error; `pairs` has what averaging models gains, too."""
+    """The terms of T times an expected final error; `pairs` includes the gain from averaging models."""
 
     dissimilarity: list[float]
     initial: list[float]
@@ -124,7 +124,7 @@ class FleetParts(NamedTuple):
     pairs: list[float]
 
     def terms(self) -> list[float]:
-        """Return all terms, to be added up at once."""
+        """Return all terms, to be summed with a single rounding."""
         return [term for part in self for term in part]
 
 
@@ -135,7 +135,7 @@ class FleetObjective:
     Attributes
     ----------
     visits
-        Travel, law and rules of visits. Routes begin at its origin, where there is one; its budget is for the travel
+        Travel, law and rules of visits. Routes begin at its origin, if there is one; its budget limits the total travel
         of all vehicles.
     rules
         Vehicles, models and how they serve.
@@ -154,23 +154,23 @@ class FleetObjective:
         return math.fsum(self._terms(routes))
 
     def magnitude(self, routes: FleetRoutes) -> float:
-        """Return the sum of the sizes of all terms of a value: what its rounding is relative to."""
+        """Return the sum of the absolute values of all terms of a value: the scale of its rounding error."""
         return math.fsum(map(abs, self._terms(routes)))
 
     def _terms(self, routes: FleetRoutes) -> list[float]:
         return [self.visits.rate * self.paid_travel(routes), *self.parts(routes).terms()]
 
     def travels(self, routes: FleetRoutes) -> list[float]:
-        """Return the travel of each vehicle, in units of travel; 0 of one that stays at home."""
+        """Return the travel of each vehicle, in units of travel; 0 for an unused vehicle."""
         return [self.visits.travel_cost(route) if route else 0.0 for route in routes.routes]
 
     def paid_travel(self, routes: FleetRoutes) -> float:
-        """Return the travel that is paid for, in units of travel."""
+        """Return the travel that counts, in units of travel."""
         travels = self.travels(routes)
         return max(travels) if self.rules.longest else math.fsum(travels)
 
     def allows(self, routes: FleetRoutes) -> bool:
-        """Whether the routes keep all rules; travel may exceed its limits by rounding."""
+        """Return whether the routes satisfy all rules; travel may exceed its limits by rounding."""
         visits, regions = self.visits, np.array(routes.regions, dtype=np.int64)
         rules, travels = visits.rules, self.travels(routes)
         if not rules.at_least <= len(regions) <= rules.at_most:
@@ -186,7 +186,7 @@ class FleetObjective:
         )
 
     def service(self, routes: FleetRoutes, planned: Service | None = None) -> Service:
-        """Return which model serves each region, and the expected errors: as is best, or as it was planned."""
+        """Return which model serves each region, and the expected errors, with the best or the planned assignment."""
         trainings = routes.trainings(self.rules.size)
         return self._serve_merged(trainings, planned) if self.rules.merged else self._serve_own(trainings, planned)
 
@@ -201,7 +201,7 @@ class FleetObjective:
         return Service(freeze(rows[served, np.arange(self.size)]), served_by=freeze(served + UNTRAINED))
 
     def _errors(self, regions: Sequence[int]) -> FloatArray:
-        """Return the expected errors of a model that was trained in these regions, in order."""
+        """Return the expected errors of a model trained in these regions, in order."""
         visits, first = self.visits, ModelErrors(self.visits.known.initial)
         return [first, *follow(first, regions, visits.updates.along(regions), visits.known)][-1].total
 
@@ -218,14 +218,14 @@ class FleetObjective:
         elif self.rules.equal:
             weights = trained / max(1, int(trained.sum())) if trained.any() else np.eye(len(trainings))[0]
         else:
-            some = np.flatnonzero(trained | (np.cumsum(~trained) == 1))  # models that were not trained are all alike
+            some = np.flatnonzero(trained | (np.cumsum(~trained) == 1))  # untrained models are all alike
             means = distances.to_regions[some] @ known.region_weights
             weights = np.zeros(len(trainings))
             weights[some] = merge_weights(means, self.visits.count * distances.between[np.ix_(some, some)])
         return Service(freeze(distances.merge(weights)), weights=freeze(weights), between=freeze(distances.between))
 
     def parts(self, routes: FleetRoutes, service: Service | None = None) -> FleetParts:
-        """Return the terms of the expected error; `service` if it is known."""
+        """Return the terms of the expected error; `service` may be given if it is known."""
         found = FleetParts([], [], [], [])
         known, service = self.visits.known, service or self.service(routes)
         trainings = routes.trainings(self.rules.size)
@@ -239,7 +239,7 @@ class FleetObjective:
         assert service.served_by is not None
         for model, regions in enumerate([[], *trainings], UNTRAINED):
             weights = np.where(service.served_by == model, known.region_weights, 0.0)
-            scores = np.zeros(self.size)  # of other regions, no score is asked for
+            scores = np.zeros(self.size)  # scores of other regions are not used
             scores[regions] = row_sums(known.matrix[regions], weights)
             served = Dissimilarities(known.matrix, None, known.initial, scores, weights)
             self._add(found, regions, served, 1.0, math.fsum(weights * known.initial), math.fsum(weights))
@@ -249,7 +249,7 @@ class FleetObjective:
         self, found: FleetParts, regions: Sequence[int], known: Dissimilarities, share: float, total: float,
         count: float,
     ) -> None:  # fmt: skip
-        """Add the terms of one model, times its share in the average."""
+        """Add the terms of one model, multiplied by its share in the average."""
         if not regions:
             found.initial.append(share * total)
             return

@@ -1,8 +1,7 @@
-"""Tables that know their names: frames, series and arrays of other libraries, told by what they have.
+"""Labelled tables: frames, series and arrays of other libraries, recognised by their attributes.
 
-No library is imported. `index` and `columns` are pandas' names, `columns` alone is that of polars, `dims` and `coords`
-are xarray's. Labels are names of regions (or of features); numbers 0, 1, 2, … are what a table has by default and
-count as none.
+No library is imported. `index` and `columns` belong to pandas, `columns` alone to polars, and `dims` and `coords` to
+xarray. Labels are names of regions (or of features); the default labels 0, 1, 2, … do not count as labels.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ SQUARE = (
     "dissimilarity_low",
     "dissimilarity_estimate",
     "transfer",
-)  # fields whose columns are regions too
-PLACES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"))  # how coordinates are called
+)  # fields whose columns are regions, too
+PLACES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"))  # column names of coordinates
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Values, and the labels along their rows and their columns; None where there are none, or but default ones."""
+    """Values with the labels of their rows and columns; None if there are no labels or only default ones."""
 
     values: Any
     rows: list[Any] | None = None
@@ -37,9 +36,9 @@ class Labelled:
 
     @classmethod
     def of(cls, value: Any, names_first: bool = True) -> Labelled:
-        """Take a table apart into values and labels; what has no labels stays as it is.
+        """Split a table into values and labels; values without labels stay as they are.
 
-        A frame whose rows have no labels may have the names in its first column, if there are `names_first`.
+        With `names_first`, a frame without row labels may have the names in its first column.
         """
         if isinstance(value, np.ndarray | list | tuple | str | bytes | dict | type) or value is None:
             return cls(value)
@@ -65,7 +64,7 @@ class Labelled:
 def align(field: str, value: Any, rows: Sequence[str] | None, columns: Sequence[str] | None = None) -> Any:
     """Return the values of a table with its rows (and columns) in the order of the given names.
 
-    An axis without labels is taken to be in that order already. Labels that are not these names are refused.
+    An axis without labels is assumed to be in that order already. Unknown labels are rejected.
     """
     table = Labelled.of(value, names_first=rows is not None)
     values = _reorder(field, table.values, table.rows, rows, 0)
@@ -73,9 +72,9 @@ def align(field: str, value: Any, rows: Sequence[str] | None, columns: Sequence[
 
 
 def align_square(field: str, value: Any, names: Sequence[str] | None = None) -> Any:
-    """Return a matrix between regions with its rows and its columns in one order: that of the names, or of its rows.
+    """Return a matrix between regions with rows and columns in the same order: that of the names, or of its rows.
 
-    Where one axis alone has labels, the other one is in the same order.
+    If only one axis has labels, the other one is assumed to be in the same order.
     """
     table = Labelled.of(value)
     if not (table.rows or table.columns) or np.ndim(table.values) != 2:
@@ -86,7 +85,7 @@ def align_square(field: str, value: Any, names: Sequence[str] | None = None) -> 
 
 
 def align_places(field: str, value: Any, names: Sequence[str] | None) -> Any:
-    """Return coordinates in the order of the names, x before y and longitude before latitude where columns say so."""
+    """Return coordinates in the order of the names, x before y and longitude before latitude if columns have names."""
     own = Labelled.of(value).columns or []
     called = [str(name).lower() for name in own]
     pair = next((pair for pair in PLACES if sorted(pair) == sorted(called)), None)
@@ -94,7 +93,7 @@ def align_places(field: str, value: Any, names: Sequence[str] | None) -> Any:
 
 
 def names_along(tables: Mapping[str, Any]) -> Names | None:
-    """Return the names along the rows of the first table that has some; of a square one, along either axis."""
+    """Return the row labels of the first labelled table; for a square table, the labels of either axis."""
     for field, value in tables.items():
         table = Labelled.of(value)
         names = names_of(field, table.rows or (table.columns if field in SQUARE else None))
@@ -104,7 +103,7 @@ def names_along(tables: Mapping[str, Any]) -> Names | None:
 
 
 def names_of(field: str, labels: Sequence[Any] | None, axis: str = AXES[0]) -> Names | None:
-    """Return labels as names, or refuse those that are none; None where there are none."""
+    """Return labels as names, rejecting invalid names; None if there are no labels."""
     if not labels:
         return None
     wrong = next((label for label in labels if not isinstance(label, str)), None)
@@ -122,7 +121,7 @@ def names_of(field: str, labels: Sequence[Any] | None, axis: str = AXES[0]) -> N
 
 
 def _reorder(field: str, values: Any, labels: Sequence[Any] | None, wanted: Sequence[str] | None, axis: int) -> Any:
-    """Bring one axis into the wanted order, and refuse the first name that is missing there."""
+    """Bring one axis into the given order, and reject the first name that is missing there."""
     own = None if wanted is None else names_of(field, labels, AXES[axis])
     if own is None or wanted is None or own == tuple(wanted):
         return values
@@ -140,7 +139,7 @@ def _reorder(field: str, values: Any, labels: Sequence[Any] | None, wanted: Sequ
 
 
 def _labels_of(labels: Any) -> list[Any] | None:
-    """Return the labels of an axis; None where they are those that a table has by default."""
+    """Return the labels of an axis; None if they are the default ones."""
     if labels is None:
         return None
     found = list(labels)

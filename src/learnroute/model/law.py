@@ -7,10 +7,10 @@ turns the error e_j in each region j into
 
 where e_k is the error in k just before. Split it as e_j = a_j + c. Then a_j ← p₁·a_j + (1 - p₁)·Δ[k, j] is the region's
 own part, a weighted mean of dissimilarities, and c ← ρ·c - q·a_k + ν is common to all regions, with ρ = p₂ = p₁ - q.
-That holds for linear learners. A learner whose law was measured may have a ρ of its own, and measured errors D[k, j],
-which need not be symmetric, in the place of Δ. docs/theory.md has the proofs.
+This holds for linear learners. A learner with a measured law may have a different ρ, and measured errors D[k, j], which
+need not be symmetric, in place of Δ. docs/theory.md has the proofs.
 
-Whatever predicts an error does so by `train`; only the checker (`learnroute.verification`) has its own arithmetic.
+All predictions of errors use `train`; only the checker (`learnroute.verification`) has its own arithmetic.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """What one training does: numbers, or arrays of them (one per position, per order or per λ).
+    """The effect of one training: numbers, or arrays of them (one entry per position, per order or per λ).
 
     Attributes
     ----------
@@ -51,13 +51,13 @@ class Step(NamedTuple):
     noise: Any
 
 
-STAY = Step(1.0, 0.0, 0.0, 1.0, 0.0)  # no training: as at a depot
+STAY = Step(1.0, 0.0, 0.0, 1.0, 0.0)  # no training, as at a depot
 
 
 class ModelErrors(NamedTuple):
-    """The expected errors of a model in all regions (the last axis), as a part of each region's own and a common one.
+    """The expected errors of a model in all regions (the last axis), as the sum of a part per region and a common part.
 
-    There may be several models at once: `own` then has an axis before that, and `common` has that axis alone.
+    For several models, `own` has a leading axis over models, and `common` has that axis alone.
     """
 
     own: FloatArray
@@ -65,11 +65,11 @@ class ModelErrors(NamedTuple):
 
     @property
     def total(self) -> FloatArray:
-        """The errors."""
+        """The errors, the sum of both parts."""
         return np.asarray(self.own + np.asarray(self.common)[..., None])
 
     def mean(self, weights: FloatArray) -> Any:
-        """Return the mean error over all regions, which count by weights of mean 1."""
+        """Return the mean error over all regions, with weights of mean 1."""
         return (weights * self.own).mean(axis=-1) + self.common
 
 
@@ -79,13 +79,13 @@ def train(errors: ModelErrors, region: Any, step: Step, towards: FloatArray) -> 
     Parameters
     ----------
     errors
-        Those before, of one model or of several.
+        The errors before the training, of one model or of several.
     region
-        The index of the region; one per model, where these train in different ones.
+        The index of the region; one index per model if models train in different regions.
     step
-        What the training does; numbers, or one entry per model.
+        The effect of the training; numbers, or one entry per model.
     towards
-        The region's row of Δ (or of D): the errors of its true model; one row per model, where regions differ.
+        The region's row of Δ (or D), the errors of its true model; one row per model if regions differ.
     """
     own, common = errors
     retention, plasticity = step.retention, step.plasticity
@@ -113,12 +113,12 @@ class Updates:
     noise: FloatArray
 
     def along(self, stops: Sequence[int] | IntArray, first: int = 0) -> Updates:
-        """Return what training does at each stop of an order, or of a part of it that begins at position `first`."""
+        """Return the effect of training at each stop of an order, or of a part of it that begins at `first`."""
         at = np.arange(first, first + len(stops)), np.asarray(stops, dtype=np.int64)
         return Updates(*(freeze(table[at]) for table in self.tables))
 
     def of(self, regions: Sequence[int], first: int) -> Updates:
-        """Return what training does in some of the regions, from position `first` on: one row for each of them."""
+        """Return the effect of training in some of the regions, from position `first` on, with one row per position."""
         return Updates(*(freeze(table[first : first + len(regions), regions]) for table in self.tables))
 
     def __iter__(self) -> Iterator[Step]:
@@ -127,7 +127,7 @@ class Updates:
 
     @property
     def tables(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Retention, plasticity, coupling, second moment and noise."""
+        """The tables of retention, plasticity, coupling, second moment and noise."""
         return self.retention, self.plasticity, self.coupling, self.second, self.noise
 
     @cached_property
@@ -142,12 +142,12 @@ class Updates:
 
     @property
     def coupled(self) -> bool:
-        """Whether errors are coupled: whether any q > 0."""
+        """Whether errors are coupled, that is, whether any q > 0."""
         return bool(self.coupling.any())
 
 
 def _is_constant(table: FloatArray, axis: int) -> bool:
-    """Whether entries along an axis are all the same; those of a broadcast array are one number in memory."""
+    """Return whether all entries along an axis are equal; in a broadcast array they are one number in memory."""
     return table.strides[axis] == 0 or bool((table == table.take([0], axis)).all())
 
 
@@ -160,19 +160,19 @@ class ErrorParts(NamedTuple):
     pairs: FloatArray
 
     def terms(self) -> list[float]:
-        """Return all terms, to be added up at once."""
+        """Return all terms, to be summed with a single rounding."""
         return [*self.dissimilarity, self.initial, *self.noise, *self.pairs]
 
 
 def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: float, count: float) -> ErrorParts:
-    """Return the final error of an order as a sum: the law, unrolled.
+    """Return the terms of the final error of an order, by unrolling the law.
 
     Parameters
     ----------
     known
         Δ, and the errors of the first model.
     order, along
-        The regions in order of visit, and what training does at each; for several learners, one row per learner.
+        The regions in order of visit, and the effect of training at each; for several learners, one row per learner.
     total, count
         The weighted sum of the first model's errors over all regions, and the sum of these weights.
     """
@@ -187,7 +187,7 @@ def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: 
 
 
 def products_after(factors: FloatArray) -> FloatArray:
-    """For each place in a row of factors (the last axis), the product of those behind it."""
+    """Return, for each position in a row of factors (the last axis), the product of the factors after it."""
     found = np.ones(factors.shape)
     with np.errstate(under="ignore"):
         found[..., :-1] = np.cumprod(factors[..., :0:-1], axis=-1)[..., ::-1]
@@ -197,9 +197,9 @@ def products_after(factors: FloatArray) -> FloatArray:
 class Distances:
     """The expected squared distances between models under training, and from each of them to each region.
 
-    For other points x, a further model obeys the law as a region does: training model a in region k turns its distance
-    E[a, x] into p₁·E[a, x] - q·E[a, k] + (1 - p₁)·E[k, x] + ν. That needs Δ that are squared distances and a linear
-    law, with p₂ in the place of ρ.
+    Distances to any other point x, whether a region or another model, obey the law: training model a in region k turns
+    its distance E[a, x] into p₁·E[a, x] - q·E[a, k] + (1 - p₁)·E[k, x] + ν. This requires that Δ are squared distances
+    and that the law is linear, with p₂ in place of ρ.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class Distances:
     initial
         The squared distance of the first model to each region.
     models
-        How many copies of the first model there are.
+        The number of copies of the first model.
     """
 
     def __init__(self, dissimilarity: ArrayLike, initial: ArrayLike, models: int) -> None:
@@ -228,12 +228,12 @@ class Distances:
         )
 
     def merge(self, weights: ArrayLike) -> FloatArray:
-        """Return the distances of the weighted mean of all models (weights add up to 1) to each region."""
+        """Return the distances of the weighted mean of all models (weights sum to 1) to each region."""
         shares = np.asarray(weights, dtype=np.float64)
         merged: FloatArray = shares @ self.to_regions - 0.5 * shares @ self.between @ shares
         return merged
 
     def restart(self, weights: ArrayLike) -> None:
-        """Let every model go on from the weighted mean of all: one round of federated averaging."""
+        """Replace every model by the weighted mean of all, as in one round of federated averaging."""
         self.to_regions = np.tile(self.merge(weights), (len(self.to_regions), 1))
         self.between = np.zeros_like(self.between)

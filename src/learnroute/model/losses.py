@@ -1,6 +1,6 @@
-"""The paper's closed forms, those of regularised learners, and their translation into an objective for the solvers.
+"""Closed forms of the paper and of regularised learners, and their translation into an objective for the solvers.
 
-Equation numbers are the paper's; docs/theory.md has the others. Everything here is per region, as the paper writes it
+Equation numbers refer to the paper; docs/theory.md has the other formulas. All losses are per region, as in the paper
 (each sum divided by T), except the objective, which is T times that.
 """
 
@@ -30,10 +30,10 @@ from learnroute.model.visits import check_visits
 
 @dataclass(frozen=True)
 class Loss:
-    """An expected overall loss and what it is made of, per region; `travel` is the travel cost times its rate.
+    """An expected overall loss and its parts, per region; `travel` is the travel cost times its rate.
 
-    `pairs` is what averaging gains: regularised learners, where dissimilar regions follow each other, and models of a
-    fleet that are merged. It is negative, or 0.
+    `pairs` is the gain from averaging models: of regularised learners if dissimilar regions follow each other, and of
+    fleets with merged models. It is negative or 0.
     """
 
     total: float
@@ -50,7 +50,7 @@ class Loss:
 
     @property
     def magnitude(self) -> float:
-        """The sum of the sizes of all parts: what the rounding of the total, whose parts may cancel, is relative to."""
+        """The sum of the absolute values of all parts: the scale of the total's rounding error, as parts may cancel."""
         return math.fsum(map(abs, (self.travel, self.dissimilarity, self.initial, self.noise, self.pairs)))
 
     def to_dict(self) -> dict[str, float]:
@@ -58,7 +58,7 @@ class Loss:
         return asdict(self)
 
     def in_travel_units(self, rate: float, size: int) -> Loss | None:
-        """Return the same in units of travel cost, for the whole route; None where travel is worth next to nothing."""
+        """Return the loss of the whole route in units of travel cost; None if travel is worth next to nothing."""
         if rate == 0:
             return None
         parts = {part: value * size / rate for part, value in asdict(self).items()}
@@ -66,10 +66,10 @@ class Loss:
 
 
 def expected_loss(problem: Problem, order: ArrayLike) -> Loss:
-    """Expected overall loss of a route: (e8) in the under regime, (e14) in the over regime.
+    """Return the expected overall loss of a route: (e8) in the under regime, (e14) in the over regime.
 
-    It goes by the problem's unbiased estimates of the dissimilarities where it has some. By upper bounds, it is an
-    upper bound for a least squares learner; some dissimilarities count negatively for a regularised one.
+    It uses the problem's unbiased estimates of the dissimilarities if there are any. With upper bounds, it is an upper
+    bound for a least squares learner; for a regularised learner, some dissimilarities count negatively.
     `largest_loss` is an upper bound for both.
 
     Parameters
@@ -87,14 +87,14 @@ def expected_loss(problem: Problem, order: ArrayLike) -> Loss:
     Raises
     ------
     InputError
-        Where the order does not have each index once.
+        If the order does not contain each index exactly once.
     """
     check_type("problem", problem, Problem)
     return _loss(problem, problem.dissimilarities, as_order(problem, order))
 
 
 def true_loss(problem: Problem, order: ArrayLike) -> Loss:
-    """Expected overall loss of a route where the true models are known: (e7), or (e4) with (e12).
+    """Return the expected overall loss of a route if the true models are known: (e7), or (e4) with (e12).
 
     Its `error` is the paper's expected forgetting loss, (e6) or (e12).
 
@@ -113,7 +113,7 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
     Raises
     ------
     InputError
-        Where the problem has no true models, or the order does not have each index once.
+        If the problem has no true models, or the order does not contain each index exactly once.
     """
     check_type("problem", problem, Problem)
     return _loss(problem, true_dissimilarities(problem), as_order(problem, order))
@@ -131,9 +131,9 @@ def true_dissimilarities(problem: Problem) -> Dissimilarities:
 def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
     """Return the largest total loss of a route with dissimilarities between their lower and upper bounds.
 
-    The loss is linear in each dissimilarity; where it counts negatively, the lower bound is taken (0 for those to the
-    initial model). None where the problem has no lower bounds and some dissimilarity counts negatively. Unbiased
-    estimates do not count.
+    The loss is linear in each dissimilarity. For those that count negatively, the lower bound is used (0 for
+    dissimilarities to the initial model). Return None if the problem has no lower bounds and some dissimilarity counts
+    negatively. Unbiased estimates are ignored.
     """
     stops = as_order(problem, order)
     problem = problem.with_upper_bounds()
@@ -149,7 +149,7 @@ def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
 
 
 def slopes(problem: Problem, order: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return how the loss of a route depends on each Δ[i, j], i ≠ j, and on each Δ_i0: it is linear in all of them."""
+    """Return the slopes of a route's loss in each Δ[i, j], i ≠ j, and in each Δ_i0; it is linear in all of them."""
     stops, size, weights = as_order(problem, order), problem.size, problem.region_weights
     shares = np.zeros(size)
     np.add.at(shares, stops, model_shares(problem, stops))
@@ -158,7 +158,7 @@ def slopes(problem: Problem, order: ArrayLike) -> tuple[FloatArray, FloatArray]:
     first = float(np.prod(along.retention)) * weights
     if along.coupled:
         paired = size * products_after(along.second) * along.coupling
-        held, left = np.zeros(size), 1.0  # the shares in the model so far, of the regions and of the initial one
+        held, left = np.zeros(size), 1.0  # shares of the regions and of the initial model in the current model
         for t, k in enumerate(stops.tolist()):
             counts[k] -= paired[t] * held
             counts[:, k] -= paired[t] * held
@@ -169,12 +169,12 @@ def slopes(problem: Problem, order: ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 
 def travel_cost(problem: Problem, order: ArrayLike) -> float:
-    """Return what a route costs to travel, in the units of travel, the way back included where it counts."""
+    """Return the travel cost of a route, in units of travel, including the return trip if it counts."""
     return math.fsum(legs_of(problem, order))
 
 
 def legs_of(problem: Problem, order: ArrayLike) -> FloatArray:
-    """Return what each way of a route costs, in the units of travel: from the depot first, the way back last."""
+    """Return the travel cost of each leg of a route, in units of travel: from the depot first, the return trip last."""
     return _legs(problem, as_order(problem, order))
 
 
@@ -183,13 +183,13 @@ def _legs(problem: Problem, visits: IntArray) -> FloatArray:
 
 
 def untrained_loss(problem: Problem) -> float | None:
-    """Return the loss without any visit; None where the errors of the first model are not known."""
+    """Return the loss without any visit; None if the errors of the first model are unknown."""
     known = problem.initial_sum > 0 or bool(problem.updates.retention.any())
     return problem.initial_sum / problem.size if known else None
 
 
 def losses_without(problem: Problem, order: ArrayLike) -> FloatArray:
-    """Return, for each visit of a route, the total loss without it; the other visits stay in their order."""
+    """Return, for each visit of a route, the total loss without it; the other visits keep their order."""
     visits = as_order(problem, order)
     many, size = len(visits), problem.size
     if many == 1:
@@ -197,7 +197,7 @@ def losses_without(problem: Problem, order: ArrayLike) -> FloatArray:
     travel = np.array([math.fsum(_legs(problem, np.delete(visits, t))) for t in range(many)])
     first, rows = ModelErrors(problem.initial_errors), problem.dissimilarities
     before = [first, *follow(first, visits[:-1].tolist(), problem.updates.along(visits[:-1]), rows)]
-    # the final mean error is linear in what the model is before the visits behind t, which come one position earlier
+    # The final mean error is linear in the errors before the visits after t, which move forward by one position
     slopes, slope, constant = problem.region_weights / size, 1.0, 0.0
     errors = np.empty(many)
     for t in range(many - 1, -1, -1):
@@ -213,13 +213,12 @@ def losses_without(problem: Problem, order: ArrayLike) -> FloatArray:
 
 
 def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
-    """Expected error on each region after each visit of a route.
+    """Return the expected error in each region after each visit of a route.
 
-    Row t is the model held after t visits (row 0: the first model), column i is region i. Lemma 2 restarted after
-    every visit: training in region k keeps r of the error so far and adds (1-r)·Δ[k, i], and noise comes in
-    as after a route of t regions. The mean of the last row, weighted by importance, is the `error` of
-    `expected_loss`. Regularised learners also take q times the error on k before the visit from all errors
-    (docs/theory.md).
+    Row t is the model after t visits (row 0: the first model), column i is region i. Lemma 2 is restarted after every
+    visit: training in region k keeps a share r of the previous error and adds (1-r)·Δ[k, i], and the noise is that of
+    a route of t regions. The mean of the last row, weighted by importance, is the `error` of `expected_loss`.
+    Regularised learners also subtract q times the error in k before the visit from all errors (docs/theory.md).
 
     Parameters
     ----------
@@ -236,7 +235,7 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     Raises
     ------
     InputError
-        Where the order does not have each index once.
+        If the order does not contain each index exactly once.
     """
     check_type("problem", problem, Problem)
     stops, first = as_order(problem, order), ModelErrors(problem.initial_errors)
@@ -245,10 +244,10 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
 
 
 def final_errors(problem: Problem, order: ArrayLike, error: float | None = None) -> FloatArray:
-    """Return the expected error on each region after the last visit: what a test would measure.
+    """Return the expected error in each region after the last visit, as a test would measure it.
 
-    Regions are in the order of their first visits, and those not visited come last. It is the last row of
-    `error_over_time`, without going through all visits. `error` is the mean of all, if known.
+    Regions are in the order of their first visits, followed by the unvisited ones. The result is the last row of
+    `error_over_time`, computed without the other rows. `error` is the mean over all regions, if known.
     """
     stops, known = as_order(problem, order), problem.dissimilarities
     shares = model_shares(problem, stops)
@@ -267,7 +266,7 @@ def final_errors(problem: Problem, order: ArrayLike, error: float | None = None)
 
 
 def objective_of(problem: Problem) -> Objective:
-    """Compile the regime away: the same minimisation, in the terms that solvers see.
+    """Compile a problem into the objective that solvers minimise, which does not know about regimes.
 
     Parameters
     ----------
@@ -278,22 +277,22 @@ def objective_of(problem: Problem) -> Objective:
     -------
     Objective
         Travel, scores and weights; its value is T times the loss per region. A depot is its last stop, with a score of
-        0, and fixed to the first position: orders of `Problem.regions_of`.
+        0 and fixed to the first position; `Problem.regions_of` converts its orders.
 
     Raises
     ------
     InputError
-        Where the argument is no `Problem`, or one with optional visits.
+        If the argument is not a `Problem`, or has optional visits.
     """
     return objective_ahead(problem, (), problem.initial_errors if isinstance(problem, Problem) else np.empty(0))
 
 
 def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray) -> Objective:
-    """Return the objective of the regions not visited yet, on the way.
+    """Return the objective of the unvisited regions during a journey.
 
-    The agent stands in the last region of `visited`, and the present model has these `errors`, which count in all
-    regions. The regions of the objective are those left, in the order of the problem. Where orders begin at an origin,
-    the depot or the place where the agent stands, that is the last stop. What is travelled already is left out.
+    The agent is in the last region of `visited`, and the current model has these `errors`, which count in all regions.
+    The regions of the objective are the remaining ones, in the order of the problem. If orders begin at an origin (the
+    depot or the agent's current place), it is the last stop. Past travel does not count.
     """
     check_type("problem", problem, Problem)
     if problem.rules is not None:
@@ -312,7 +311,7 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
 
 
 def visit_objective_of(problem: Problem) -> VisitObjective:
-    """Return what solvers of visits minimise; without rules about visits, each region is visited once."""
+    """Return the objective for solvers of visits; without rules about visits, each region is visited once."""
     return VisitObjective(
         problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
         problem.initial_sum, problem.size, problem.visit_rules,
@@ -320,11 +319,11 @@ def visit_objective_of(problem: Problem) -> VisitObjective:
 
 
 def visits_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray, common: float = 0.0) -> VisitObjective:
-    """Return the objective of further visits, on the way, where visits are optional.
+    """Return the objective of further visits during a journey with optional visits.
 
-    Visits made count in all rules, and their travel in the budget. `common` is the part of the errors that is the same
-    in all regions. The origin is the place where the agent stands; what comes back to it comes home, to the depot or to
-    the first region.
+    Past visits count in all rules, and their travel counts in the budget. `common` is the part of the errors that is
+    common to all regions. The origin is the agent's current place; a return to it stands for a return to the depot or
+    to the first region.
     """
     objective = visit_objective_of(problem)
     if not visited:
@@ -345,7 +344,7 @@ def visits_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray, c
     )  # fmt: skip
     last = ends.last if ends.last is not None and left.repeats[ends.last] > 0 else None
     retention, plasticity, coupling, second, noise = (table[many:] for table in problem.updates.tables)
-    if not np.allclose(second, retention - coupling, rtol=1e-9, atol=0.0):  # else it decays as it would with the others
+    if not np.allclose(second, retention - coupling, rtol=1e-9, atol=0.0):  # else it decays like the others
         errors, noise = errors - common, np.vstack([noise[:1] + second[:1] * common, noise[1:]])
     updates = Updates(*map(freeze, (retention, plasticity, coupling, second, noise)))
     known = problem.dissimilarities.of(range(size), errors)
@@ -357,34 +356,34 @@ def visits_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray, c
 
 
 def _remaining_travel(problem: Problem, visited: Sequence[int]) -> tuple[Travel, Ends]:
-    """Return the travel between the regions left and the origin, and where orders end."""
+    """Return the travel between the remaining regions and the origin, and the ends of orders."""
     ends = problem.ends
     if not visited:
         return problem.ways, ends
     left = [i for i in range(problem.size) if i not in set(visited)]
     ids = [*left, visited[-1]]
     costs = problem.ways.matrix[np.ix_(ids, ids)]
-    if ends.closed:  # nobody comes back to where the agent stands, so that column can be the way home
+    if ends.closed:  # no route returns to the agent's place, so its column can be the return trip
         costs[:-1, -1] = problem.ways.matrix[left, problem.from_depot(visited)[0]]
     last = left.index(ends.last) if ends.last in left else None
     return TravelMatrix(costs), Ends(len(left), last, ends.closed)
 
 
 def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:
-    """Return the share of the final model that each stop of a route gives: what it learns and later ones retain."""
+    """Return the share of each stop of a route in the final model: what it learns there and later stops retain."""
     return shares_along(problem, as_order(problem, order))
 
 
 def shares_along(problem: Problem, trainings: Sequence[int] | IntArray) -> FloatArray:
-    """Return the same for any trainings of one model, which are not checked."""
+    """Return the same for any trainings of one model, without validation."""
     along = problem.updates.along(trainings)
     return freeze(products_after(along.retention) * along.plasticity)
 
 
 def as_order(problem: Problem, order: ArrayLike) -> IntArray:
-    """Return the visits of a route as an array of indices, or refuse what visits regions that it must not, or too few.
+    """Return the visits of a route as an array of indices; reject forbidden and missing visits.
 
-    Without `visits`, each region is visited once. The travel budget is not looked at.
+    Without `visits`, each region is visited once. The travel budget is not checked.
     """
     check_one_model(problem)
     if problem.rules is None:
@@ -395,7 +394,7 @@ def as_order(problem: Problem, order: ArrayLike) -> IntArray:
 
 
 def check_one_model(problem: Problem) -> None:
-    """Refuse a fleet where one route of one model is meant."""
+    """Reject a fleet if only one route of one model is supported."""
     if problem.fleet_rules is not None:
         raise InputError(
             "only one vehicle with one model is supported here; omit the fleet (--vehicles, --models)", field="fleet"
@@ -403,7 +402,7 @@ def check_one_model(problem: Problem) -> None:
 
 
 def indices_of(problem: Problem, route: Any, field: str = "route") -> list[int]:
-    """Return the indices of regions that are given by names or indices, or refuse."""
+    """Return the indices of regions given by names or indices; reject unknown ones."""
     if isinstance(route, str | bytes | type) or not isinstance(route, Iterable):
         raise InputError("expected a list of region names", field=field, value=route)
     if not all(isinstance(stop, str | int | np.integer) and not isinstance(stop, bool) for stop in route):
@@ -421,7 +420,7 @@ def indices_of(problem: Problem, route: Any, field: str = "route") -> list[int]:
 
 
 def as_permutation(order: ArrayLike, size: int, names: Sequence[str] | None = None) -> IntArray:
-    """Return a permutation of 0 … T-1 as an array, or refuse; regions are called by `names` where given."""
+    """Return a permutation of 0 … T-1 as an array, or reject it; messages use `names` of regions if given."""
     stops = _as_indices(order, size)
     visits = np.bincount(stops, minlength=size)
     for region in np.flatnonzero(visits != 1).tolist():
@@ -445,7 +444,7 @@ def _as_indices(order: ArrayLike, size: int) -> IntArray:
 
 
 def visits_first(order: Sequence[int], size: int) -> list[int]:
-    """Return all regions once: those of a route in the order of their first visits, then those that it skips."""
+    """Return all regions once: those of a route in the order of their first visits, then the skipped ones."""
     return list(dict.fromkeys([*order, *range(size)]))
 
 

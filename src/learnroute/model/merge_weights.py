@@ -1,4 +1,4 @@
-"""The weights of an average of models that has the least error: a small quadratic programme."""
+"""The weights that minimise the error of an average of models: a small quadratic programme."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from learnroute.model.validation import FloatArray
 
 FEW = 8  # models up to which all faces of the simplex are tried
-STEPS = 20_000  # of the descent beyond
-SETTLED = 1e-14  # of the largest slope: a difference of slopes that is none
-NEGLIGIBLE = 1e-13  # of the value: a larger face must gain more than this
+STEPS = 20_000  # maximum number of descent steps beyond
+SETTLED = 1e-14  # relative to the largest slope: slopes that differ by less count as equal
+NEGLIGIBLE = 1e-13  # relative to the value: a larger face must gain more than this
 
 
 def merge_weights(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
@@ -22,14 +22,14 @@ def merge_weights(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
     linear
         c: the summed error of each model.
     quadratic
-        Q: the squared distances between models, times the number of regions. The programme is convex where these are
-        distances; else, the best weights of up to 8 models are found, and a local minimum for more.
+        Q: the squared distances between models, times the number of regions. The programme is convex if these are
+        squared distances. Otherwise, the best weights are found for up to 8 models, and a local minimum for more.
     """
     found: FloatArray = np.eye(len(linear))[np.argmin(linear)]
     if len(linear) > FEW:
         return _descend(linear, quadratic, found)
     least = _value(linear, quadratic, found)
-    for count in range(2, len(linear) + 1):  # smaller faces first: weight goes to no more models than it must
+    for count in range(2, len(linear) + 1):  # smaller faces first, to give weight to as few models as possible
         for face in combinations(range(len(linear)), count):
             weights = _stationary(linear, quadratic, list(face))
             reached = least if weights is None else _value(linear, quadratic, weights)
@@ -43,7 +43,7 @@ def _value(linear: FloatArray, quadratic: FloatArray, weights: FloatArray) -> fl
 
 
 def _stationary(linear: FloatArray, quadratic: FloatArray, face: list[int]) -> FloatArray | None:
-    """Return the stationary point on a face of the simplex, if there is one with positive weights alone."""
+    """Return the stationary point on a face of the simplex, if there is one with all weights positive."""
     count, apart = len(face), quadratic[np.ix_(face, face)]
     scale = float(np.abs(apart).max())
     if scale == 0:
@@ -62,7 +62,7 @@ def _stationary(linear: FloatArray, quadratic: FloatArray, face: list[int]) -> F
 
 
 def _descend(linear: FloatArray, quadratic: FloatArray, weights: FloatArray) -> FloatArray:
-    """Shift weight between the two models whose slopes differ most, until these are alike."""
+    """Shift weight between the two models whose slopes differ most, until all slopes are equal."""
     weights = weights.copy()
     for _ in range(STEPS):
         slopes = linear - quadratic @ weights
@@ -70,7 +70,7 @@ def _descend(linear: FloatArray, quadratic: FloatArray, weights: FloatArray) -> 
         gain = slopes[away] - slopes[to]
         if gain <= SETTLED * np.abs(slopes).max():
             break
-        curve = 2 * quadratic[to, away]  # of the value along this way
+        curve = 2 * quadratic[to, away]  # of the value in this direction
         step = min(weights[away], gain / curve) if curve > 0 else weights[away]
         weights[to], weights[away] = weights[to] + step, weights[away] - step
     return weights

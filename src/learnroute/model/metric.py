@@ -1,4 +1,4 @@
-"""Is a travel matrix a metric? Where not, by how much, and what would repair it."""
+"""Check whether a travel matrix is a metric and by how much it is not, and repair it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from learnroute.model.labelled_tables import align_square
 from learnroute.model.rounding import SAME
 from learnroute.model.validation import FloatArray, IntArray, as_square, freeze, is_symmetric
 
-ROWS_AT_ONCE = 5  # regions between two looks at the clock
+ROWS_AT_ONCE = 5  # regions between two checks of the clock
 
 
 @dataclass(frozen=True)
 class MetricReport:
-    """What the check of the triangle inequality found.
+    """The result of checking symmetry and the triangle inequality.
 
     Attributes
     ----------
     symmetric
-        Whether every way costs the same in both directions.
+        Whether travel costs the same in both directions.
     worst
-        The triple (i, via, j) whose detour through `via` saves most, or None where no detour saves anything.
+        The triple (i, via, j) whose detour through `via` saves most, or None if no detour saves anything.
     excess
-        How much that detour saves: travel[i, j] - travel[i, via] - travel[via, j].
+        The saving of that detour: travel[i, j] - travel[i, via] - travel[via, j].
     violations, triples
-        How many ordered triples of distinct regions violate the inequality, and how many there are.
+        The number of ordered triples of distinct regions that violate the inequality, and the number of all triples.
     """
 
     symmetric: bool
@@ -51,7 +51,7 @@ class MetricReport:
 
 
 def check_metric(travel: ArrayLike) -> MetricReport:
-    """Check symmetry and the triangle inequality, in O(T³) unless costs are so even that it must hold.
+    """Check symmetry and the triangle inequality, in O(T³) unless costs are so similar that it must hold.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ def check_metric(travel: ArrayLike) -> MetricReport:
     Returns
     -------
     MetricReport
-        Whether travel is symmetric, and the triple that breaks the triangle inequality most.
+        Whether travel is symmetric, and the triple that violates the triangle inequality most.
 
     Raises
     ------
     InputError
-        Where the matrix is not square, or has entries that are no travel costs.
+        If the matrix is not square, or has entries that are not valid travel costs.
     """
     report = metric_report(travel, lambda: False)
     assert report is not None
@@ -74,10 +74,10 @@ def check_metric(travel: ArrayLike) -> MetricReport:
 
 
 def metric_report(travel: ArrayLike, stop: Callable[[], bool]) -> MetricReport | None:
-    """Do the same, but return None where `stop`, asked now and then, says so.
+    """Do the same, but return None if `stop`, which is called from time to time, returns true.
 
-    One of the two legs of a detour that saves something is less than half of the direct way. So only detours are looked
-    at whose first leg is that short, in both directions.
+    If a detour saves something, one of its two legs costs less than half of the direct travel. So only detours with
+    such a short first leg are examined, in both directions.
     """
     travel = _costs(travel)
     size = len(travel)
@@ -103,7 +103,7 @@ def metric_report(travel: ArrayLike, stop: Callable[[], bool]) -> MetricReport |
 def _cheapest_ways(
     travel: FloatArray, back: FloatArray, slack: float, stop: Callable[[], bool]
 ) -> tuple[FloatArray, int] | None:
-    """Return each way's cost by the best detour with a short first leg, and how many save (`find_detours`)."""
+    """Return the cost of each pair's best detour with a short first leg, and how many detours save (`find_detours`)."""
     size, twice = len(travel), 0
     shortest, near = travel.copy(), np.empty(travel.shape, dtype=np.int64)
     for start in range(0, size, ROWS_AT_ONCE):
@@ -116,7 +116,7 @@ def _cheapest_ways(
 
 
 def metric_closure(travel: ArrayLike) -> tuple[FloatArray, IntArray]:
-    """Replace each cost by the cheapest way through other regions.
+    """Replace each cost by that of the cheapest path through other regions.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def metric_closure(travel: ArrayLike) -> tuple[FloatArray, IntArray]:
     Raises
     ------
     InputError
-        Where the matrix is not square, or has entries that are no travel costs.
+        If the matrix is not square, or has entries that are not valid travel costs.
     """
     travel = _costs(travel)
     closed = np.array(travel)
@@ -142,7 +142,7 @@ def metric_closure(travel: ArrayLike) -> tuple[FloatArray, IntArray]:
 
 
 def _costs(travel: ArrayLike) -> FloatArray:
-    """Return checked travel costs between at least two regions."""
+    """Return validated travel costs between at least two regions."""
     costs = as_square("travel", align_square("travel", travel), None, meaning="travel costs")
     if len(costs) < 2:
         raise InputError("at least 2 regions are needed", field="travel", found=f"has {len(costs)} rows")
@@ -150,6 +150,6 @@ def _costs(travel: ArrayLike) -> FloatArray:
 
 
 def _surely_metric(travel: FloatArray) -> bool:
-    """No cost is above twice the least one, so no detour can pay."""
+    """Return whether no cost exceeds twice the smallest one, so that no detour can save anything."""
     off_diagonal = travel[~np.eye(len(travel), dtype=bool)]
     return bool(off_diagonal.max() <= 2 * off_diagonal.min())

@@ -1,4 +1,4 @@
-"""A problem in words: what is asked, and what it leaves to chance (a travel rate that decides everything, …)."""
+"""Descriptions of a problem in words, and notes on questionable settings (such as an extreme travel rate)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from learnroute.model.problem import DissimilarityKind, Problem
 if TYPE_CHECKING:
     from learnroute.model.result import Plan
 
-LITTLE, MUCH = 0.01, 0.95  # shares of the loss below, above which travel hardly counts, counts alone
+LITTLE, MUCH = 0.01, 0.95  # shares of the loss below which travel hardly counts, and above which it dominates
 KINDS: dict[DissimilarityKind, str] = {
     "estimate": "unbiased estimates of the dissimilarities",
     "upper": "upper bounds on the dissimilarities",
     "measured": "measured errors (transfer)",
 }
-NEGLIGIBLE = 1e-3  # a share of the untrained model in the final one that does not matter
+NEGLIGIBLE = 1e-3  # negligible share of the untrained model in the final one
 
 
 def describe(problem: Problem) -> tuple[str, ...]:
-    """Return what kind of problem this is, in lines: its size and learner, where routes begin and end."""
+    """Return lines that describe a problem: its size and learner, and where routes begin and end."""
     start = problem.constraints.start if problem.depot is None else f"the depot {problem.depot.name}"
     ends = [f"from {start}"] if start else []
     ends += [f"to {problem.constraints.end}"] if problem.constraints.end else []
@@ -44,7 +44,7 @@ def describe(problem: Problem) -> tuple[str, ...]:
 
 
 def describe_fleet(rules: FleetRules) -> str:
-    """Return how many vehicles and models there are, and how they serve."""
+    """Describe the numbers of vehicles and models, and how they serve."""
     size = f"{rules.vehicles} vehicles with a model each" if rules.vehicles > 1 else f"{rules.models} models"
     serve = "averaged at the end" if rules.merged else "each region served by its best one"
     paid = ", the longest route counts" if rules.longest else ""
@@ -53,7 +53,7 @@ def describe_fleet(rules: FleetRules) -> str:
 
 
 def describe_importance(problem: Problem) -> str:
-    """Return how much the errors of the regions count, from the least to the most."""
+    """Describe the range of the importance of the regions."""
     weights = problem.region_weights
     unweighted = int((weights == 0).sum())
     data_only = f", {unweighted} of them 0 (data only)" if unweighted else ""
@@ -61,7 +61,7 @@ def describe_importance(problem: Problem) -> str:
 
 
 def describe_learner(problem: Problem) -> str:
-    """Return the learner's numbers, and how it trains; for the paper's learner, its retention."""
+    """Describe the learner's numbers and its training rule; for the paper's learner, its retention."""
     learner = problem.learner
     training = learner.training_text
     if isinstance(learner, LeastSquares) and problem.samples is None and learner.regime == "over":
@@ -70,8 +70,8 @@ def describe_learner(problem: Problem) -> str:
 
 
 def travel_note(problem: Problem, loss: Loss) -> tuple[str, ...]:
-    """Say so where travel is nearly all of a route's loss, or next to nothing, and how to set its rate."""
-    by_route = loss.dissimilarity + loss.pairs  # of the error, what depends on the route
+    """Note that travel is nearly all or almost nothing of a route's loss, if so, and how to set its rate."""
+    by_route = loss.dissimilarity + loss.pairs  # the part of the error that depends on the route
     if loss.travel <= 0 or loss.total <= 0 or by_route <= 0 or loss.error <= 0:
         return ()
     share = loss.travel / loss.total
@@ -88,14 +88,14 @@ def travel_note(problem: Problem, loss: Loss) -> tuple[str, ...]:
 
 
 def _percent(share: float) -> str:
-    """Write a share near 0 or 1 with the digits that tell it from them."""
+    """Format a share near 0 or 1 with enough digits to distinguish it from them."""
     rest = 100 * min(share, 1 - share)
     digits = min(12, max(1, 1 - math.floor(math.log10(rest)))) if rest > 0 else 1
     return f"{100 * share:.{digits}f} %"
 
 
 def first_model_note(problem: Problem, order: ArrayLike | None = None) -> tuple[str, ...]:
-    """Say so where the untrained model counts as right everywhere, though some of it is left in the final one."""
+    """Note that the untrained model is assumed to have no error although a part of it remains in the final model."""
     if problem.initial_sum > 0 or not math.fsum(problem.scores) > 0:
         return ()
     said = "initial is missing or 0 for all regions, so the untrained model is assumed to have no error"
@@ -110,7 +110,7 @@ def first_model_note(problem: Problem, order: ArrayLike | None = None) -> tuple[
 
 
 def fleet_notes(problem: Problem) -> tuple[str, ...]:
-    """Say that several models fit the errors of estimates: what looks best is partly what was estimated too small."""
+    """Note that several models overfit estimates: assignments favour regions whose estimates are too small."""
     if problem.fleet_rules is None or not problem.has_estimates:
         return ()
     return (
@@ -120,7 +120,7 @@ def fleet_notes(problem: Problem) -> tuple[str, ...]:
 
 
 def visits_notes(problem: Problem, plan: Plan, optimal: bool) -> tuple[str, ...]:
-    """Explain plans with few visits, or the same ones again: where nothing is retained, or not driving is best."""
+    """Explain plans with few or repeated visits, such as when nothing is retained or no visit is best."""
     if problem.rules is None:
         return ()
     notes, updates = [], problem.updates

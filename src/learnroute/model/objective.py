@@ -1,7 +1,8 @@
-"""What a solver sees: travel, plus the expected error of an order. No regimes, names or files.
+"""The objective of the solvers: travel plus the expected error of an order, without regimes, names or files.
 
-One class per kind of error: `Weighted` (a score counts by its position), `Factored` (by the regions that follow),
-`Paired` (pairs of regions are coupled, as for regularised learners). The first two are linear in the scores.
+There is one class per kind of error: `Weighted` (a score counts by its position), `Factored` (a score counts by the
+regions that follow) and `Paired` (pairs of regions are coupled, as for regularised learners). The first two are linear
+in the scores.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ class Objective(ABC):
     Parameters
     ----------
     travel
-        What it costs to go from region to region, in units of the value.
+        Travel costs between regions, in units of the value.
     scores
         One non-negative score per region.
     constant
-        What no order changes.
+        The part of the value that does not depend on the order.
     ends
-        Where orders must begin and end, and whether the way back is paid.
+        Where orders must begin and end, and whether the return trip counts.
     """
 
     def __init__(self, travel: Travel, scores: FloatArray, constant: float = 0.0, ends: Ends = ANYWHERE) -> None:
@@ -49,40 +50,40 @@ class Objective(ABC):
 
     @abstractmethod
     def error_terms(self, order: IntArray) -> list[float]:
-        """Return the terms of the error of an order, the constant included, to be added up at once."""
+        """Return the terms of the error of an order, including the constant, to be summed with a single rounding."""
 
     @abstractmethod
     def weights_of(self, order: ArrayLike) -> FloatArray:
-        """Return what the score at each position of an order counts."""
+        """Return the weight of the score at each position of an order."""
 
     @property
     @abstractmethod
     def weights(self) -> FloatArray:
-        """What the score at each position counts at least; never decreasing."""
+        """Lower bounds on the weight of the score at each position; never decreasing."""
 
     @property
     def rate(self) -> float | None:
-        """r where each weight is r times the next one whatever the order is (0: only the last counts), else None."""
+        """r if each weight is r times the next one for every order (0: only the last counts), otherwise None."""
         return None
 
     @property
     def only_last_counts(self) -> bool:
-        """Whether no score but the last region's counts."""
+        """Whether only the score of the last region counts."""
         return False
 
     @property
     def ranks(self) -> FloatArray:
-        """What regions are sorted by to forget least, largest first."""
+        """The sort keys of regions for the least forgetting, largest first."""
         return self.scores
 
     @property
     def relaxation(self) -> Linear:
-        """A linear objective that is nowhere above this one."""
+        """A linear objective that is a lower bound on this one."""
         raise NotImplementedError
 
     @property
     def typical(self) -> Linear:
-        """A linear objective that is near this one: what searches may go by."""
+        """A linear objective that approximates this one, for searches."""
         raise NotImplementedError
 
     def __call__(self, order: ArrayLike) -> float:
@@ -91,7 +92,7 @@ class Objective(ABC):
         return math.fsum([*self.legs(stops), *self.error_terms(stops)])
 
     def magnitude(self, order: ArrayLike) -> float:
-        """Return the sum of the sizes of all terms of an order's value: what its rounding is relative to."""
+        """Return the sum of the absolute values of all terms of an order's value: the scale of its rounding error."""
         stops = np.asarray(order)
         return math.fsum(np.abs([*self.legs(stops), *self.error_terms(stops)]))
 
@@ -102,11 +103,11 @@ class Objective(ABC):
 
     @cached_property
     def best_last(self) -> int:
-        """The region to end at if only scores count, the first of them if tied: the paper's v'."""
+        """The region to end at if only scores count, the first one in case of ties: the paper's v'."""
         return int(np.argmin(np.where(self.ends.may_end(self.size), self.ranks, np.inf)))
 
     def repair(self, order: IntArray) -> IntArray:
-        """Return an order that begins and ends where it must; cycles are cut behind the only score that counts."""
+        """Return an order with the required ends; cycles are cut after the only region whose score counts."""
         if self.ends.cyclic and self.only_last_counts:
             return np.roll(order, len(order) - 1 - int(np.flatnonzero(order == self.best_last)[0]))
         return self.ends.repair(order)
@@ -114,12 +115,12 @@ class Objective(ABC):
     # Travel
 
     def legs(self, order: ArrayLike) -> FloatArray:
-        """Return the travel cost of each step of an order, the way back last where it is closed."""
+        """Return the travel cost of each leg of an order, followed by the return trip if the order is closed."""
         return self.travel.legs(order, self.ends.closed)
 
     @cached_property
     def begin(self) -> FloatArray:
-        """What it costs to begin at each region, besides its score: inf where that is not allowed."""
+        """The cost of beginning at each region, besides its score; inf if that is not allowed."""
         ends, costs = self.ends, np.zeros(self.size)
         if ends.closed and ends.first is None and ends.last is not None:
             costs = self.travel.between(ends.last, np.arange(self.size))
@@ -127,32 +128,32 @@ class Objective(ABC):
 
     @cached_property
     def finish(self) -> FloatArray:
-        """What it costs to end at each region, besides its score: inf where that is not allowed.
+        """The cost of ending at each region, besides its score; inf if that is not allowed.
 
-        Where orders are cycles, the way back is in neither `begin` nor `finish`.
+        If orders are cycles, neither `begin` nor `finish` contains the return trip.
         """
         ends, costs = self.ends, np.zeros(self.size)
         if ends.closed and ends.first is not None:
             costs = self.travel.between(np.arange(self.size), ends.first)
         return freeze(np.where(ends.may_end(self.size), costs, np.inf))
 
-    # Others like it
+    # Variants
 
     def travel_alone(self) -> Weighted:
-        """Return the same ways and ends with no scores."""
+        """Return the objective with the same travel and ends, but without scores."""
         nothing = np.zeros(self.size)
         return Weighted(self.travel, nothing, nothing, 0.0, self.ends)
 
     def error_alone(self) -> Self:
-        """Return the same scores and ends where travel costs nothing."""
+        """Return the objective with the same scores and ends, but without travel costs."""
         return self._like(travel=TravelMatrix(np.zeros((self.size, self.size))))
 
     def ending_at(self, last: int) -> Self:
-        """Return the same with the last region fixed."""
+        """Return the same objective with the last region fixed."""
         return self._like(ends=self.ends.ending_at(last))
 
     def _like(self, **changes: object) -> Self:
-        """Return a copy with other travel or ends; what follows from these is made anew."""
+        """Return a copy with other travel or ends; cached values that depend on these are recomputed."""
         other = copy(self)
         for derived in ("begin", "finish", "best_last", "typical", "relaxation"):
             other.__dict__.pop(derived, None)
@@ -161,10 +162,10 @@ class Objective(ABC):
 
 
 class Linear(Objective):
-    """An error that is linear in the scores: each counts by where its region stands."""
+    """An error that is linear in the scores: the weight of each depends on its region's place in the order."""
 
     def error_terms(self, order: IntArray) -> list[float]:
-        """Return what each score counts, and the constant."""
+        """Return each score times its weight, and the constant."""
         return [*(self.weights_of(order) * self.scores[order]), self.constant]
 
     @property
@@ -181,8 +182,8 @@ class Linear(Objective):
 class Weighted(Linear):
     """Scores count by their position: the paper's objectives.
 
-    `weights` has one non-negative weight per position, first to last, never decreasing. In the under regime only the
-    last one counts; in the over regime each is r times the next one.
+    `weights` has one non-negative weight per position, first to last, never decreasing. In the under regime, only the
+    last one is not 0; in the over regime, each is r times the next one.
     """
 
     def __init__(
@@ -198,16 +199,16 @@ class Weighted(Linear):
 
     @property
     def weights(self) -> FloatArray:
-        """What the score at each position counts."""
+        """The weight of the score at each position."""
         return self._weights
 
     def weights_of(self, order: ArrayLike) -> FloatArray:
-        """Return the weights, which no order changes."""
+        """Return the weights, which do not depend on the order."""
         return self._weights
 
     @cached_property
     def rate(self) -> float | None:
-        """r where each weight is r times the next one (0 where only the last counts), else None."""
+        """r if each weight is r times the next one (0 if only the last counts), otherwise None."""
         weights, last = self._weights, float(self._weights[-1])
         if last == 0:
             return None if weights.any() else 0.0
@@ -218,7 +219,7 @@ class Weighted(Linear):
 
     @cached_property
     def only_last_counts(self) -> bool:
-        """Whether no score but the last region's counts."""
+        """Whether only the score of the last region counts."""
         return not self._weights[:-1].any()
 
 
@@ -238,22 +239,22 @@ class Factored(Linear):
 
     @cached_property
     def weights(self) -> FloatArray:
-        """For each position, the least product that the factors behind it can have, whatever the order."""
+        """For each position, the minimum over all orders of the product of the factors after it."""
         return freeze(products_after(np.sort(self.factors)[::-1]))
 
     def weights_of(self, order: ArrayLike) -> FloatArray:
-        """Return the products of the factors behind each position."""
+        """Return the product of the factors after each position."""
         return products_after(self.factors[np.asarray(order)])
 
     @cached_property
     def ranks(self) -> FloatArray:
-        """Of two neighbours the one with the larger score / (1 - factor) comes first: exchange them and compare."""
+        """score / (1 - factor): by an exchange argument, the larger of two neighbours comes first."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return freeze(np.where(self.scores > 0, self.scores / (1 - self.factors), 0.0))
 
 
 class Paired(Objective):
-    """The error of a regularised learner, which couples pairs of regions. `typical` is about the same, and linear."""
+    """The error of a regularised learner, which couples pairs of regions; `typical` is a linear approximation."""
 
     def __init__(self, travel: Travel, pairs: Pairs, ends: Ends = ANYWHERE) -> None:
         self.pairs = pairs
@@ -265,29 +266,29 @@ class Paired(Objective):
 
     @cached_property
     def typical(self) -> Linear:
-        """The objective with pairs as if all regions were alike."""
+        """The objective with the pair terms of regions that are all alike."""
         return self.pairs.typical.objective(self.travel, self.ends)
 
     @cached_property
     def relaxation(self) -> Linear:
-        """The objective with pairs at their least: of those known, the one with the best bound."""
+        """The objective with lower bounds on the pair terms; of the known relaxations, the one with the best bound."""
         return self.pairs.relaxation.objective(self.travel, self.ends)
 
     @property
     def weights(self) -> FloatArray:
-        """Those of `typical`."""
+        """The weights of `typical`."""
         return self.typical.weights
 
     def weights_of(self, order: ArrayLike) -> FloatArray:
-        """Return those of `typical`."""
+        """Return the weights of `typical`."""
         return self.typical.weights_of(order)
 
     @property
     def rate(self) -> float | None:
-        """That of `typical`."""
+        """The rate of `typical`."""
         return self.typical.rate
 
     @property
     def ranks(self) -> FloatArray:
-        """Those of `typical`."""
+        """The ranks of `typical`."""
         return self.typical.ranks

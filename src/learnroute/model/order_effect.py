@@ -1,4 +1,4 @@
-"""Does the order matter? The error of a planned order beside those of random ones."""
+"""Whether the order matters: the error of a planned order compared with those of random orders."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from learnroute.model.losses import expected_loss
 from learnroute.model.problem import Problem
 from learnroute.model.validation import LARGEST_VALUE, as_members, as_number, as_vector
 
-# members, in files; the last two of fleets alone
+# Members in files; the last two only for fleets
 REHEARSED = ("error", "standard_error", "errors", "random", "order_matters", "draws", "weights", "served_by")
-ORDERS = 50  # random ones that a plan is compared with
-MOST_REGIONS = 60  # up to which that takes a moment
-LITTLE = 0.01  # the share of the error that an order must save to matter, where errors are expected and not measured
+ORDERS = 50  # number of random orders with which a plan is compared
+MOST_REGIONS = 60  # up to this number, the comparison is fast
+LITTLE = 0.01  # the share of the error that an order must save to matter, if errors are expected and not measured
 ANY_ORDER = "any order will do"
 MUCH = 0.1  # the share of the error above which a gain that may be chance is not dismissed
 
@@ -31,10 +31,10 @@ class OrderEffect:
     planned
         The error of the planned order.
     mean, least, most
-        Those of random orders.
+        The mean, minimum and maximum error of random orders.
     matters
-        Whether the planned order is better than a random one: by more than chance where errors are measured, by more
-        than 1 % where they are expected.
+        Whether the planned order is better than a random one: by more than chance if errors are measured, by more than
+        1 % if they are expected.
     """
 
     planned: float
@@ -45,7 +45,7 @@ class OrderEffect:
 
     @property
     def text(self) -> str:
-        """The answer in one line."""
+        """The comparison in one line."""
         advice = ": take the shortest route" if self.verdict == ANY_ORDER else ""
         return f"error {self.planned:.4g}, random orders {self.least:.4g} … {self.most:.4g}: {self.verdict}{advice}"
 
@@ -69,7 +69,7 @@ class OrderEffect:
 def expected_order_effect(problem: Problem, order: Sequence[int]) -> OrderEffect | None:
     """Compare a planned order with random orders of the same visits, by their expected errors.
 
-    None where there are too many regions for that to take a moment, or too few visits to have an order.
+    Return None if there are too many regions for a fast comparison, or too few visits to have an order.
     """
     if problem.size > MOST_REGIONS or len(order) < 2:
         return None
@@ -87,7 +87,7 @@ def expected_order_effect(problem: Problem, order: Sequence[int]) -> OrderEffect
 
 
 def as_rehearsal(given: Any, size: int) -> dict[str, Any] | None:
-    """Check what a file says about the rehearsal of a plan with so many regions."""
+    """Validate the rehearsal in the file of a plan with this number of regions."""
     if given is None:
         return None
     members = as_members("rehearsal.", given, REHEARSED)

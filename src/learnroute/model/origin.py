@@ -1,8 +1,8 @@
 """Errors along orders that begin at an origin: a stop that comes first and trains nothing.
 
-A depot is one, and so is the place where an agent stands on its way. At the first position, and only there, training
-retains everything and learns nothing (p₁ = p₂ = 1, q = ν = 0), and all other positions are one further. So the price of
-an order is that of its regions, and so is everything that bounds it.
+Examples are a depot and the agent's current place during a journey. At the first position, and only there, training
+retains everything and learns nothing (p₁ = p₂ = 1, q = ν = 0), and all other positions move back by one. So the error
+of an order is that of its regions, and the same holds for all bounds.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from learnroute.model.validation import FloatArray, freeze
 
 
 def order_objective(travel: Travel, error: Pairs, ends: Ends, origin: bool, coupled: bool, equal: bool) -> Objective:
-    """Return the objective of orders with this error; `origin` says that they begin at one, the last stop of `travel`.
+    """Return the objective of orders with this error; with `origin`, they begin at the last stop of `travel`.
 
-    Where errors are not `coupled`, training is taken to be the same at every position, and in every region if `equal`.
+    If errors are not `coupled`, training is assumed to be the same at every position and, if `equal`, in every region.
     """
     if coupled:
         return Paired(travel, PairsFromOrigin(error) if origin else error, ends)
@@ -44,7 +44,7 @@ def order_objective(travel: Travel, error: Pairs, ends: Ends, origin: bool, coup
 
 
 def from_origin(linear: LinearError) -> LinearError:
-    """Return a linear error with the origin as the last stop: its score is 0, it has the first position's weight."""
+    """Return a linear error with the origin as the last stop, with a score of 0 and the first position's weight."""
     scores, weights, constant, factors = linear
     scores = freeze(np.append(scores, 0.0))
     if factors is not None:
@@ -55,7 +55,7 @@ def from_origin(linear: LinearError) -> LinearError:
 
 
 class DissimilaritiesFromOrigin(Dissimilarities):
-    """The dissimilarities of the regions, and an origin: what is learnt there is the first model."""
+    """The dissimilarities of the regions and an origin, whose model is the first model."""
 
     def __init__(self, regions: Dissimilarities) -> None:
         vectors = regions.vectors
@@ -66,14 +66,14 @@ class DissimilaritiesFromOrigin(Dissimilarities):
 
     @cached_property
     def matrix(self) -> FloatArray:
-        """Δ as a matrix; the origin's row is the first model's, its column means nothing."""
+        """Δ as a matrix; the origin's row is that of the first model, and its column has no meaning."""
         size = self.regions.size
         found = np.zeros((size + 1, size + 1))
         found[:size, :size], found[size, :size] = self.regions.matrix, self.regions.initial
         return freeze(found)
 
     def largest(self) -> FloatArray:
-        """Return an upper bound of a_k for each region."""
+        """Return an upper bound on a_k for each region."""
         return np.append(self.regions.largest(), 0.0)
 
 
@@ -85,26 +85,26 @@ class PairsFromOrigin(Pairs):
         tables = []
         for table, now in zip(regions.updates.tables, STAY, strict=True):
             wide = np.empty((size + 1, size + 1))
-            wide[0], wide[1:, :size], wide[1:, size] = now, table, table[:, -1]  # the origin is nowhere else
+            wide[0], wide[1:, :size], wide[1:, size] = now, table, table[:, -1]  # the origin has no other position
             tables.append(freeze(wide))
         given = DissimilaritiesFromOrigin(regions.dissimilarities)
         super().__init__(given, Updates(*tables), regions.total, regions.count)
-        # what training is like does not depend on the origin
+        # The effect of training does not depend on the origin
         self.same_samples, self.same_positions = regions.same_samples, regions.same_positions
         self.convex = regions.convex
         self.regions = regions
 
     @cached_property
     def typical(self) -> LinearError:
-        """The error if each pair term were that of a region with its mean dissimilarity."""
+        """The error with the pair term of a region with mean dissimilarity."""
         return from_origin(self.regions.typical)
 
     @cached_property
     def rearrangement(self) -> LinearError:
-        """The error with each pair term at its least."""
+        """The error with a lower bound on each pair term."""
         return from_origin(self.regions.rearrangement)
 
     @cached_property
     def floor(self) -> LinearError:
-        """The error of the mean of all models, and noise."""
+        """The error of the mean of all models, and the noise."""
         return from_origin(self.regions.floor)

@@ -1,9 +1,9 @@
-"""The expected error of a regularised learner along an order: what couples pairs of regions, priced and bounded.
+"""The expected error of a regularised learner along an order: the pair term, its value and its bounds.
 
 Training in region k turns each expected error e_j into p₁·e_j - q·e_k + (1 - p₁)·Δ[k, j] + ν (see docs/theory.md).
 Split it as e_j = a_j - b. Then a_j ← p₁·a_j + (1 - p₁)·Δ[k, j] is a weighted mean of dissimilarities, and b, the same
-for all regions, is b ← p₂·b + q·a_k - ν. So T times the final error is Σ_j a_j, which is linear in the scores as ever,
-minus T·b: the pair term, which rewards visits to regions that are dissimilar to what the model holds.
+for all regions, is b ← p₂·b + q·a_k - ν. So T times the final error is Σ_j a_j, which is linear in the scores, minus
+T·b: the pair term, which rewards visits to regions that are dissimilar to those in the current model.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from learnroute.model.rounding import UNIT
 from learnroute.model.travel import Travel
 from learnroute.model.validation import FloatArray, IntArray, freeze
 
-SORTED_REGIONS = 400  # up to which pair bounds sort dissimilarities; beyond, only the largest counts
-SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest ratio of pair term to score: what `Pairs.ratio` tries
+SORTED_REGIONS = 400  # up to this number, pair bounds sort dissimilarities; beyond, only the largest counts
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of the largest ratio of pair term to score, tried by `Pairs.ratio`
 
 
 class LinearError(NamedTuple):
-    """An error that is linear in scores: by position weights, or by `factors` of the regions that follow."""
+    """An error that is linear in scores, with weights by position or by `factors` of the regions that follow."""
 
     scores: FloatArray
     weights: FloatArray
@@ -42,14 +42,14 @@ class LinearError(NamedTuple):
 
 
 class Pairs:
-    """The pair term of an objective, and with it the price of an order's error: one owner for both.
+    """The pair term of an objective, and the error of an order, which contains it.
 
     Parameters
     ----------
     dissimilarities
         Δ between the regions of the objective.
     updates
-        What training does at each position in each region.
+        The effect of training at each position in each region.
     total
         The weighted sum of the errors of all regions before the first visit.
     count
@@ -64,10 +64,10 @@ class Pairs:
         return error_parts(self.dissimilarities, order, self.updates.along(order), self.total, self.count)
 
     def errors_of(self, orders: IntArray) -> FloatArray:
-        """Return T times the expected final error of many orders at once, one a row."""
+        """Return T times the expected final error of many orders at once, one order per row."""
         given = self.dissimilarities
         errors = ModelErrors(np.tile(given.initial, (len(orders), 1)), np.zeros(len(orders)))
-        summed = np.full(len(orders), self.total)  # over all regions that count, these or more
+        summed = np.full(len(orders), self.total)  # over all regions that count, not only these
         for t, here in enumerate(orders.T):
             step = Step(*(table[t, here] for table in self.updates.tables))
             summed = step.retention * summed + step.plasticity * given.scores[here]
@@ -77,7 +77,7 @@ class Pairs:
 
     @cached_property
     def sizes(self) -> Pairs:
-        """The same with every term counted by its size: what rounding is relative to."""
+        """The same with the absolute value of every term: the scale of rounding errors."""
         retention, plasticity, coupling, second, noise = map(np.abs, self.updates.tables)
         return Pairs(
             self.dissimilarities, Updates(retention, plasticity, -coupling, second, noise), self.total, self.count
@@ -95,13 +95,13 @@ class Pairs:
 
     @cached_property
     def convex(self) -> bool:
-        """Whether all p₁ are shares and all q >= 0; long gradient steps may have it otherwise."""
+        """Whether all p₁ are in [0, 1] and all q >= 0, which long gradient steps may violate."""
         retention, _, coupling, second, _ = self.updates.tables
         return bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1)
 
     @cached_property
     def typical(self) -> LinearError:
-        """The error if each pair term were that of a region with its mean dissimilarity: what searches may go by."""
+        """The error with the pair term of a region with mean dissimilarity, as an approximation for searches."""
         retention, plasticity, coupling, second, _ = self.updates.tables
         scores = self.dissimilarities.scores
         if self.same_positions and not self.same_samples and self.convex:
@@ -112,9 +112,9 @@ class Pairs:
 
     @cached_property
     def ratio(self) -> float:
-        """How much of a region's largest pair term its score is made smaller by, in `relaxation`: any number >= 0 does.
+        """The multiple ρ of a region's largest pair term that `relaxation` subtracts from its score.
 
-        Of a few, the one whose bound is best.
+        Any number >= 0 is valid; this is the one with the best bound of a few candidates.
         """
         if not self.same_samples or not self.convex:
             return 0.0
@@ -126,17 +126,17 @@ class Pairs:
 
     @cached_property
     def relaxation(self) -> LinearError:
-        """A linear error that no order's error is below: of those that are known, the one with the best bound."""
+        """A linear lower bound on the error of every order; of the known relaxations, the one with the best bound."""
         return max((self.rearrangement, self.floor), key=_rearrangement_bound)
 
     @cached_property
     def rearrangement(self) -> LinearError:
-        """The error with each pair term at its least.
+        """The error with a lower bound on each pair term.
 
-        Before a visit to k, a_k is a weighted mean; so its pair term is at least what the largest dissimilarities of k
-        with the largest weights would give, say -T·u_t·A_k with u_t >= 0. At position t, score and pair term then cost
-        W_t·S_k - T·u_t·A_k, which is W_t·(S_k - T·ρ·A_k) + T·(ρ·W_t - u_t)·A_k for any ρ. The first is linear as ever,
-        and the second is bounded by the rearrangement inequality.
+        Before a visit to k, a_k is a weighted mean. So its pair term is at least the one that the largest
+        dissimilarities of k with the largest weights would give, say -T·u_t·A_k with u_t >= 0. At position t, score and
+        pair term then cost W_t·S_k - T·u_t·A_k, which is W_t·(S_k - T·ρ·A_k) + T·(ρ·W_t - u_t)·A_k for any ρ. The first
+        term is linear in scores, and the second is bounded by the rearrangement inequality.
         """
         retention, plasticity, coupling, second, noise = self.updates.tables
         if not self.convex:
@@ -148,7 +148,7 @@ class Pairs:
         if self.same_positions:
             costs = count * (noise[0] / wide - coupling[0] * most * wide)
             kept = np.where(second[0] < 1, second[0], 1 - UNIT)
-            order = np.argsort(-(costs / (1 - kept)), kind="stable")  # of two neighbours the larger comes first
+            order = np.argsort(-(costs / (1 - kept)), kind="stable")  # the larger of two neighbours comes first
             terms = products_after(second[0][order]) * costs[order]
             return self._by_region(plasticity[0] * self.dissimilarities.scores, _sum_below(terms, wide))
         low, high = products_after(second.min(axis=1)), products_after(second.max(axis=1))
@@ -161,12 +161,12 @@ class Pairs:
 
     @cached_property
     def floor(self) -> LinearError:
-        """The error of the weighted mean of all models, which no model's is below, and the noise that any order adds.
+        """The error of the weighted mean of all models, which bounds that of any model, and the noise of any order.
 
-        That holds for squared distances between points and for laws that models obey: p₂ <= p₁ - q and
-        q <= p₁·(1 - p₁). Dissimilarities that are not quite squared distances have points fitted to them (classical
-        scaling). What points miss, and what a law exceeds its two limits by, is subtracted at its worst
-        (docs/bounds.md). A matrix that is not symmetric has no such bound: then it is that of the rearrangement.
+        This holds for squared distances between points and for laws that models obey: p₂ <= p₁ - q and
+        q <= p₁·(1 - p₁). If dissimilarities are not quite squared distances, points are fitted to them (classical
+        scaling). The worst-case effect of the misfit of the points, and of the excess of a law over its two limits, is
+        subtracted (docs/bounds.md). For an asymmetric matrix there is no such bound; then this is `rearrangement`.
         """
         given, size, count = self.dissimilarities, self.dissimilarities.size, self.count
         if count != size or not given.symmetric or (given.vectors is None and size > SORTED_REGIONS):
@@ -174,17 +174,17 @@ class Pairs:
         retention, plasticity, coupling, second, noise = self.updates.tables
         weights, radii = given.region_weights, given.radii
         farthest = 4 * float(radii.max())  # no squared distance between two of the points is larger
-        first = radii - given.initial  # as if the first model were the mean of all
+        first = radii - given.initial  # relative to a first model at the mean of all
         below, above = given.misfit
         later = count * products_after(second.max(axis=1))
         paired = later * np.abs(coupling).max(axis=1)
         learnt_before, first_before = self._shares_before
-        excess = second - (retention - coupling)  # the most that p₂ and q are above their limits, and rounding
+        excess = second - (retention - coupling)  # maximum excess of p₂ and q over their limits, and rounding
         beyond = np.maximum(coupling - retention * plasticity, 0.0).max(axis=1) + 8 * UNIT
         if self.convex:
             lacking = np.maximum(excess.max(axis=1) + 8 * UNIT, beyond)
             missed, worst, misfits = np.maximum(first, 0.0), max(0.0, float(-first.min())), (below, above)
-        else:  # shares of either sign: the model may lie outside of the points
+        else:  # with shares of either sign, the model may lie outside of the points
             reach = learnt_before[:-1] + first_before[:-1]
             lacking = reach * ((1 + reach) * (np.abs(excess).max(axis=1) + 8 * UNIT) + reach * beyond)
             missed, worst, misfits = np.abs(first), float(np.abs(first).max()), (below + size * above, above + below)
@@ -198,7 +198,7 @@ class Pairs:
             -math.fsum(paired * learnt_before[:-1]) * misfits[1],
             -first_before[-1] * math.fsum(weights * missed),
             -math.fsum(paired * first_before[:-1]) * worst,
-            -abs(math.fsum([*weights, -count]))  # what rounding leaves between the sum of the weights and T
+            -abs(math.fsum([*weights, -count]))  # rounding difference between the sum of the weights and T
             * (learnt_before[-1] + first_before[-1])
             * max(farthest + above, float(given.initial.max())),
         ]
@@ -206,9 +206,9 @@ class Pairs:
 
     @cached_property
     def _shares_before(self) -> tuple[FloatArray, FloatArray]:
-        """The most that all visits before each position, and the first model, have as shares of the model there.
+        """The largest shares of all visits before each position, and of the first model, in the model there.
 
-        The last entry is for the end of the order. Shares of either sign count by their sizes.
+        The last entry is for the end of the order. Shares of either sign count by their absolute values.
         """
         size = self.dissimilarities.size
         kept, learnt = (np.abs(table).max(axis=1) for table in (self.updates.retention, self.updates.plasticity))
@@ -220,7 +220,7 @@ class Pairs:
 
     @cached_property
     def _worst_case(self) -> LinearError:
-        """The error with every term at its worst, for laws whose shares may have either sign."""
+        """The error with a worst-case bound on every term, for laws whose shares may have either sign."""
         _, plasticity, coupling, second, noise = self.updates.tables
         given, size, count = self.dissimilarities, self.dissimilarities.size, self.count
         kept = np.abs(self.updates.retention).max(axis=1)
@@ -254,7 +254,7 @@ class Pairs:
         return LinearError(freeze(np.maximum(0.0, lowered + shift)), counted, constant)
 
     def _columns(self) -> tuple[FloatArray, FloatArray]:
-        """Return what scores count by position, and what pair terms do, if training depends on positions alone."""
+        """Return the weights of scores and of pair terms by position, if training depends on positions alone."""
         retention, plasticity, coupling, second, _ = (table[:, -1] for table in self.updates.tables)
         return products_after(retention) * plasticity, products_after(second) * coupling
 
@@ -270,7 +270,7 @@ class Pairs:
         if size > SORTED_REGIONS:
             return given.largest() * rounding_factor(size)
         retention, plasticity = self.updates.retention[:, -1], self.updates.plasticity[:, -1]
-        others = -np.sort(-given.matrix.T, axis=1)  # of each column of D, largest first
+        others = -np.sort(-given.matrix.T, axis=1)  # each column of D, largest first
         weights, first, most = np.empty(0), 1.0, np.array(given.initial)
         for t in range(1, size):
             weights = np.append(weights * retention[t - 1], plasticity[t - 1])
@@ -285,20 +285,20 @@ def _constant(size: int, constant: float) -> LinearError:
 
 
 def rounding_factor(size: int) -> float:
-    """Return a factor that makes sums of T terms of one sign larger by more than rounding can make them smaller."""
+    """Return a factor that increases sums of T terms of the same sign by more than rounding can decrease them."""
     return 1 + 32 * (size + 8) * UNIT
 
 
 def _sum_below(terms: FloatArray, wide: float) -> float:
-    """Return a number below the sum of products that may each be off a little."""
+    """Return a lower bound on the sum of products that may each have a small rounding error."""
     return math.fsum(terms) - (wide - 1) * math.fsum(np.abs(terms))
 
 
 def _never_decreasing(weights: FloatArray) -> FloatArray:
-    """Return the largest weights that never decrease and are nowhere above the given ones."""
+    """Return the largest never-decreasing weights that do not exceed the given ones."""
     return freeze(np.minimum.accumulate(weights[::-1])[::-1])
 
 
 def _rearrangement_bound(linear: LinearError) -> float:
-    """Return the least error of any order by the rearrangement inequality."""
+    """Return the minimum error over all orders by the rearrangement inequality."""
     return math.fsum([*(linear.weights * np.sort(linear.scores)[::-1]), linear.constant])

@@ -1,4 +1,4 @@
-"""What is asked: the regions, the travel between them, how their models differ, and the learner."""
+"""The planning problem: regions, the travel between them, their dissimilarities, and the learner."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from learnroute.model.visit_objective import VisitRules
 from learnroute.model.visits import ALL, Visits
 
 SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors", "importance")
-DERIVED = {"scores": SCORED, "dissimilarities": (*SCORED, "initial", "initial_estimate")}  # and what they follow from
+DERIVED = {"scores": SCORED, "dissimilarities": (*SCORED, "initial", "initial_estimate")}  # and their sources
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 DissimilarityKind = Literal["estimate", "upper", "measured"]
 ESTIMATE: Final = "estimate"
@@ -77,72 +77,74 @@ PARTS: dict[str, Any] = {  # fields that are objects, with from_dict and to_dict
 
 @dataclass(frozen=True, eq=False, init=False)
 class Problem:
-    """T regions, of which each is visited once, in an order to be chosen; or those that pay (`visits`).
+    """A planning problem: regions, travel costs, dissimilarities and a learner.
 
-    Validated here, once; immutable.
+    Each of the T regions is visited once, in an order to be chosen, unless `visits` makes visits optional. A problem is
+    immutable and validated on construction.
 
-    Arrays may be lists, arrays, or tables with labels (pandas, polars, xarray). Labels are names of regions: rows and
-    columns are brought into the order of `regions`, and labels that are none of them are refused.
+    Arrays may be lists, arrays, or labelled tables (pandas, polars, xarray). Labels are names of regions: rows and
+    columns are brought into the order of `regions`, and unknown labels are rejected.
 
     Parameters
     ----------
     travel
         T x T travel costs, `travel[i, j]` from region i to region j. May be asymmetric. If omitted, they are the
-        distances between the `coordinates`, and no T x T matrix is made until something needs it.
+        distances between the `coordinates`, and the T x T matrix is built only when it is needed.
     learner
-        The learner's shape.
+        How the learner trains, with its numbers of features and samples and its label noise.
     dissimilarity
         T x T symmetric upper bounds Δ on the squared distance between two regions' true models.
     vectors
-        Instead of `dissimilarity`: one vector a region, Δ[i, j] being their squared distance. No T x T
-        matrix of Δ is ever made from them.
+        Instead of `dissimilarity`: one vector per region, with Δ[i, j] their squared distance. The T x T matrix Δ is
+        never built from them.
     transfer
-        Instead of `dissimilarity`: a T x T matrix D of measured errors, `transfer[k, j]` that in region j of a model
-        trained in region k alone (`learnroute.learning.transfer`). It need not be symmetric, nor its diagonal 0.
+        Instead of `dissimilarity`: a T x T matrix D of measured errors. `transfer[k, j]` is the error in region j of a
+        model trained in region k alone (`learnroute.learning.transfer`). D may be asymmetric, with a nonzero diagonal.
     initial
-        Upper bounds Δ_i0 on the squared distance between a region's true model and the learner's initial one;
+        Upper bounds Δ_i0 on the squared distance between a region's true model and the learner's initial model;
         0 if omitted.
     regions
-        Names; if omitted, the labels of the first table that has some, else `R1`, `R2`, ….
+        Names of the regions; if omitted, the labels of the first labelled table, otherwise `R1`, `R2`, ….
     coordinates
-        One (x, y) a region: for drawing, and for travel where no costs are given.
+        One (x, y) per region: for drawing, and for travel if no costs are given.
     geographic
-        Whether the coordinates are (longitude, latitude) in degrees; distances are then great circles in kilometres.
+        Whether the coordinates are (longitude, latitude) in degrees; distances are then great-circle distances in
+        kilometres.
     truth, initial_model
-        The regions' true models and the learner's initial one, w_0 (0 if omitted), where they are known.
+        The regions' true models and the learner's initial model w_0 (0 if omitted), if they are known.
     title
-        What the problem is called in print.
+        Title of the problem in printed results.
     constraints
-        Where routes must begin and end, and whether the way back counts.
+        Where routes must begin and end, and whether the return trip counts.
     travel_rate
-        How much loss one unit of travel cost is worth: what travel is multiplied by in the loss.
+        The loss that one unit of travel cost is worth; the loss contains travel times this rate.
     samples
-        One number of samples a region, where they differ; instead of `learner.samples`.
+        Instead of `learner.samples`: the number of samples per region, if the numbers differ.
     dissimilarity_low
-        Lower bounds beside the upper ones of `dissimilarity`: what `robustness` goes by. No plan depends on them.
+        Lower bounds beside the upper bounds of `dissimilarity`, used by `robustness`. No plan depends on them.
     dissimilarity_estimate, initial_estimate
-        Unbiased estimates beside the upper bounds: what plans and expected losses go by, where they are given
-        (`with_upper_bounds()` leaves them out). Entries below 0 count as 0.
+        Unbiased estimates beside the upper bounds. If given, plans and expected losses use them
+        (`with_upper_bounds()` drops them). Entries below 0 count as 0.
     depot
-        A place that is no region: routes start there and, if it says so, return there. T does not count it.
+        A place that is not a region: routes start there and, if it says so, return there. T does not count it.
     features_scaling
-        How raw features become the learner's, where the dissimilarities were estimated from scaled ones: what `follow`
-        and `transfer` apply to samples. No plan depends on it.
+        How raw features are scaled for the learner, if the dissimilarities were estimated from scaled features.
+        `follow` and `transfer` apply it to samples. No plan depends on it.
     visits
-        Which regions must, may and may not be visited, how often, and how far routes may go; if omitted, each region is
-        visited once.
+        Which regions must, may and must not be visited, how often, and how far routes may go; if omitted, each region
+        is visited once.
     importance
         One number >= 0 per region: how much its error counts in the mean over all regions, relative to the others; 1 if
-        omitted. A region of importance 0 only gives data.
+        omitted. A region of importance 0 only provides data.
     fleet
         Several vehicles, each with its own model, or several models on one vehicle; if omitted, one of each.
     streets
-        The ways along which travel was measured, where it was measured on a road graph.
+        The streets along which travel was measured, if it was measured on a road graph.
 
     Raises
     ------
     InputError
-        Where a number, a name or a shape is wrong; the message says field, value and remedy.
+        If a number, a name or a shape is wrong; the message gives the field, the value and a remedy.
     """
 
     learner: Learner
@@ -301,7 +303,7 @@ class Problem:
             self._check_first_model(self.fleet_rules)
 
     def _check_first_model(self, fleet: FleetRules) -> None:
-        """Refuse a first model that is said to be right everywhere, where a fleet may leave models untrained."""
+        """Reject a first model with an error of 0 everywhere if a fleet may leave models untrained."""
         unused = fleet.merged and fleet.equal and not self.learner.undecided and not self.updates.retention.any()
         if not unused and self.scores.any():
             reason = "models may stay untrained; set initial to the dissimilarity of the untrained model to each region"
@@ -314,7 +316,7 @@ class Problem:
 
     @property
     def shape(self) -> str:
-        """The learner's numbers in a line."""
+        """The learner's numbers in one line."""
         return self.learner.shape_text(self.samples)
 
     def replace(self, **changes: Any) -> Problem:
@@ -324,7 +326,7 @@ class Problem:
                 raise InputError(f"unknown field; {did_you_mean(name, FIELDS)}", field=name)
         kept = {name: getattr(self, name) for name in (*FIELDS, "streets") if name not in (*changes, "travel")}
         found = Problem(**{"travel": self.given_travel, **kept, **changes})
-        for name, sources in DERIVED.items():  # what takes long: T² additions that are correctly rounded, points
+        for name, sources in DERIVED.items():  # slow to compute: T² correctly rounded additions, points
             same = (source not in changes or getattr(found, source) is getattr(self, source) for source in sources)
             if name in self.__dict__ and all(same):
                 found.__dict__[name] = self.__dict__[name]
@@ -332,12 +334,12 @@ class Problem:
 
     @cached_property
     def travel(self) -> FloatArray:
-        """The T x T travel costs; from coordinates, they are made when first asked for (refused if too many)."""
+        """The T x T travel costs. From coordinates, they are computed on first use (rejected if there are too many)."""
         return freeze(self.ways.matrix[: self.size, : self.size])
 
     @property
     def given_travel(self) -> FloatArray | None:
-        """The T x T travel costs where they were given; None where they follow from the coordinates."""
+        """The T x T travel costs if they were given; None if they follow from the coordinates."""
         return None if isinstance(self.ways, Places) else self.travel
 
     @property
@@ -347,40 +349,40 @@ class Problem:
 
     @property
     def travel_unit(self) -> str:
-        """The unit of travel, where it is known: great circles are in kilometres."""
+        """The unit of travel, if it is known: great-circle distances are in kilometres."""
         return self.ways.unit
 
-    # What a route goes by: the regions and, after the last of them, the depot
+    # Indices of stops: first the regions, then the depot
 
     @property
     def stops(self) -> tuple[str, ...]:
-        """The names of the regions and, last, that of the depot, where there is one."""
+        """The names of the regions, followed by the name of the depot if there is one."""
         return self.regions if self.depot is None else (*self.regions, self.depot.name)
 
     @property
     def closed(self) -> bool:
-        """Whether the way back counts: to the depot, or to the first region."""
+        """Whether the return trip counts: to the depot, or to the first region."""
         return self.ends.closed
 
     @cached_property
     def stop_coordinates(self) -> FloatArray | None:
-        """The coordinates of all stops, where they are known."""
+        """The coordinates of all stops, or None if they are unknown."""
         if self.depot is None or self.coordinates is None:
             return self.coordinates
         return freeze(np.vstack([self.coordinates, self.depot.place]))
 
     def from_depot(self, order: ArrayLike) -> IntArray:
-        """Return an order of regions as one of stops: the depot, where there is one, comes first."""
+        """Convert an order of regions to an order of stops: the depot, if there is one, comes first."""
         return np.concatenate([np.arange(self.size, len(self.stops)), np.asarray(order, dtype=np.int64)])
 
     def regions_of(self, order: ArrayLike) -> IntArray:
-        """Return an order of stops as one of regions."""
+        """Convert an order of stops to an order of regions."""
         given = np.asarray(order, dtype=np.int64)
         return given[given < self.size]
 
     @property
     def regime(self) -> Regime:
-        """The learner's regime; `mixed` where some regions have fewer samples than features, and some more."""
+        """The learner's regime; `mixed` if some regions have fewer samples than features and others have more."""
         if self.samples is None:
             return self.learner.regime
         fewer = self.samples < self.learner.features
@@ -388,7 +390,7 @@ class Problem:
 
     @cached_property
     def counts(self) -> IntArray:
-        """The number of samples in each region, whether given one by one or by the learner."""
+        """The number of samples in each region, whether given per region or by the learner."""
         return freeze(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
 
     @cached_property
@@ -402,7 +404,7 @@ class Problem:
 
     @cached_property
     def rules(self) -> VisitRules | None:
-        """The same; None where each region is visited once, as far as that goes."""
+        """The same as `visit_rules`; None if each region is visited exactly once and travel is unlimited."""
         if self.visits is None and (self.fleet is None or self.fleet.limit is None):
             return None
         found = self.visit_rules
@@ -410,30 +412,30 @@ class Problem:
 
     @cached_property
     def fleet_rules(self) -> FleetRules | None:
-        """Vehicles, models and how they serve; None where one vehicle trains one model that serves all regions."""
+        """Vehicles, models and how they serve; None if one vehicle trains one model that serves all regions."""
         return None if self.fleet is None or self.fleet.is_single else self.fleet.compile()
 
     @property
     def most_visits(self) -> int:
-        """How many visits all routes together can have."""
+        """The maximum number of visits of all routes together."""
         return self.size if self.visits is None else self.visit_rules.at_most
 
     @cached_property
     def updates(self) -> Updates:
-        """How each training of a model, by its number and region, moves the expected errors."""
+        """How each training, by its number and region, changes the expected errors of a model."""
         return self.learner.updates(self.counts, self.most_visits)
 
-    # What plans and expected losses go by: unbiased estimates where the problem has some, else what is given
+    # Plans and expected losses use unbiased estimates if the problem has them, otherwise the given dissimilarities
 
     @property
     def dissimilarity_kind(self) -> DissimilarityKind:
-        """What plans go by: `estimate` (unbiased), `upper` (bounds, Assumption 1) or `measured` (a transfer matrix)."""
+        """What plans use: `estimate` (unbiased), `upper` (bounds, Assumption 1) or `measured` (a transfer matrix)."""
         if self.transfer is not None:
             return MEASURED
         return UPPER if self.dissimilarity_estimate is None and self.initial_estimate is None else ESTIMATE
 
     def with_upper_bounds(self) -> Problem:
-        """Return the same problem without its estimates: plans then go by the upper bounds (Assumption 1)."""
+        """Return the same problem without its estimates; its plans use the upper bounds (Assumption 1)."""
         return self.replace(dissimilarity_estimate=None, initial_estimate=None) if self.has_estimates else self
 
     @property
@@ -442,7 +444,7 @@ class Problem:
         return self.dissimilarity_kind == ESTIMATE
 
     def with_dissimilarities(self, kind: str) -> Problem:
-        """Return the problem whose plans go by a kind of dissimilarities, or refuse a kind that it does not have."""
+        """Return the problem whose plans use this kind of dissimilarities; reject a kind that it does not have."""
         if kind == self.dissimilarity_kind:
             return self
         if kind == UPPER and self.has_estimates:
@@ -457,13 +459,13 @@ class Problem:
 
     @cached_property
     def dissimilarities(self) -> Dissimilarities:
-        """Δ between regions and to the initial model, in one."""
+        """Δ between regions and Δ to the initial model, in one object."""
         vectors = self.vectors if self.matrix is None else None
         return Dissimilarities(self.matrix, vectors, self.initial_errors, self.scores, self.region_weights)
 
     @property
     def matrix(self) -> FloatArray | None:
-        """Δ, or the transfer matrix D in its place; None where vectors say how regions differ."""
+        """Δ, or the transfer matrix D in its place; None if the problem has vectors instead."""
         if self.dissimilarity_estimate is not None:
             return self.dissimilarity_estimate
         return self.dissimilarity if self.transfer is None else self.transfer
@@ -474,20 +476,20 @@ class Problem:
         return self.initial if self.initial_estimate is None else self.initial_estimate
 
     def check_symmetric(self, what: str) -> None:
-        """Refuse what needs squared distances between models, if the problem has measured errors."""
+        """Reject the problem if it has measured errors, because `what` needs squared distances between models."""
         if self.transfer is not None:
             raise InputError(f"{what} dissimilarities; this problem has measured errors instead", field="transfer")
 
     def with_regularization(self, value: float | Sequence[float] | str) -> Problem:
-        """Return the same problem for the proximal learner with this λ, or one for each position.
+        """Return the same problem for the proximal learner with this λ, or with one λ per position.
 
-        Only the learner is checked: all that does not depend on λ is shared.
+        Only the learner is validated; everything that does not depend on λ is shared.
         """
         learner = self.learner.with_regularization(value)
         learner.check_positions(self.most_visits, exactly=self.rules is None and self.fleet_rules is None)
         if self.samples is not None:
             as_samples(learner, self.samples, self.size)
-        _ = self.dissimilarities  # once for all λ
+        _ = self.dissimilarities  # computed once and shared by all λ
         found = copy(self)
         found.__dict__.pop("updates", None)
         object.__setattr__(found, "learner", learner)
@@ -500,18 +502,18 @@ class Problem:
 
     @cached_property
     def scores(self) -> FloatArray:
-        """S[i], the weighted sum of region i's dissimilarities to all regions: what it costs to end there."""
+        """S[i], the weighted sum of region i's dissimilarities to all regions: the cost of ending there."""
         return self.summed_dissimilarities(self.region_weights)
 
     def summed_dissimilarities(self, weights: FloatArray) -> FloatArray:
-        """Return, for each region, the sum of its dissimilarities to all regions, by weights."""
+        """Return the weighted sum of dissimilarities to all regions, for each region."""
         if self.matrix is not None:
             return row_sums(self.matrix, weights)
         assert self.vectors is not None
         return distance_sums(self.vectors, weights)
 
     def dissimilarities_to(self, region: int) -> FloatArray:
-        """Return the dissimilarities between one region and each region: a row of Δ (or of D), without the matrix."""
+        """Return the dissimilarities from one region to all regions: a row of Δ (or D), without building the matrix."""
         place = as_count("region", region, least=0, meaning="the index of a region")
         if place >= self.size:
             raise InputError(f"there are {self.size} regions; indices go from 0", field="region", value=region)
@@ -533,7 +535,7 @@ class Problem:
         if learner.get("rule") != Calibrated.rule:
             needed = ("features",) if "samples" in fields else ("features", "samples")
             as_members("learner.", learner, LEARNER_MEMBERS, needed)
-            if "samples" in fields:  # they replace the learner's own
+            if "samples" in fields:  # they replace the number in the learner
                 m = as_count("learner.features", learner["features"], meaning="the number of features m")
                 shape = Learner(**{**learner, "samples": 4 * m + 2})
                 first = int(as_samples(shape, fields["samples"], None)[0])

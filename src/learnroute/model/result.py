@@ -1,4 +1,4 @@
-"""What is answered: the route, its loss, and how good it is proved to be."""
+"""The plan: a route, its loss, and how good it is proved to be."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ class Stop(NamedTuple):
     Attributes
     ----------
     position
-        The number of the visit, from 1; 0 for the depot, and one more than the last visit for the way back.
+        The number of the visit, from 1; 0 for the depot, and the number after the last visit for the return.
     name, place
-        What it is called, and its index among the stops of the problem.
+        The name of the stop, and its index among the stops of the problem.
     travel
-        What the way from the stop before costs; 0 at the start.
+        The travel cost from the previous stop; 0 at the start.
     visit
-        Whether the learner trains here: not in the depot, and not when it comes back.
+        Whether the learner trains here: not in the depot, and not on its return.
     region
-        Whether it is a region, and not the depot.
+        Whether the stop is a region rather than the depot.
     """
 
     position: int
@@ -75,7 +75,7 @@ class Stop(NamedTuple):
 
 
 def itinerary(problem: Problem, order: ArrayLike) -> list[Stop]:
-    """Return all stops of a route, from where it starts to where it ends."""
+    """Return all stops of a route, from its start to its end."""
     visits = np.asarray(order, dtype=np.int64).tolist()
     stops = problem.from_depot(visits)
     travel = [0.0, *problem.ways.legs(stops, problem.closed).tolist()]
@@ -89,10 +89,10 @@ def itinerary(problem: Problem, order: ArrayLike) -> list[Stop]:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A proved upper bound on total loss over the least possible loss, known before the route is.
+    """A proved upper bound on the ratio of the total loss to the optimum, known before the route is.
 
-    `value` is the best one that applies, or None; `reason` says why it holds or why there is none.
-    `paper` and `sharper` are the two known for Algorithm 1, where they apply.
+    `value` is the best bound that applies, or None; `reason` says why it holds or why there is none.
+    `paper` and `sharper` are the two bounds known for Algorithm 1, if they apply.
     """
 
     value: float | None
@@ -109,13 +109,13 @@ PARTS = {
     "pairs": "gain from averaging models",  # by regularised learners
     "total": "total",
 }
-WHAT = {"estimate": "estimate", "upper": "upper bound", "measured": "expected"}  # what the losses of a plan are
+WHAT = {"estimate": "estimate", "upper": "upper bound", "measured": "expected"}  # meaning of the losses of a plan
 NO_GUARANTEE = Guarantee(None, "")
-MOST_ERRORS = 10_000  # regions up to which a plan says the expected error of each
+MOST_ERRORS = 10_000  # regions up to which a plan has the expected error of each region
 
 
 class Priced(NamedTuple):
-    """What visits amount to: members of `Plan`."""
+    """The order, the loss and other members of `Plan` that follow from the visits."""
 
     order: tuple[int, ...]
     loss: Loss
@@ -131,7 +131,7 @@ class Priced(NamedTuple):
 
 
 def price(problem: Problem, visits: ArrayLike | FleetRoutes) -> Priced:
-    """Return what visits amount to, or refuse those that break the rules of the problem."""
+    """Compute the loss of visits and all that follows from them; reject visits that violate the problem's rules."""
     if isinstance(visits, FleetRoutes):
         return _price_fleet(problem, visits)
     stops = as_order(problem, visits)
@@ -188,58 +188,59 @@ class Plan(ResultMixin):
     route, order
         The regions in order of visit: names, and 0-based indices.
     lower_bound
-        No route has a smaller total loss than this.
+        A lower bound on the total loss of every route.
     optimal
-        Whether the route is proved to have the least total loss.
+        Whether the route is proved to have the lowest total loss.
     method, requested
-        The method that found the route, and the one that was asked for.
+        The method that found the route, and the method that was requested.
     notes
-        What the caller should know about this answer, one sentence each.
+        Remarks for the user about this plan, one sentence each.
     true_loss
-        The expected loss where the true models are known. By upper bounds, a least squares learner's `loss` bounds it.
+        The expected loss, if the true models are known. With upper bounds, a least squares learner's `loss` bounds it.
     certificate
-        What the lower bound follows from; `learnroute verify` recomputes it.
+        The data from which the lower bound follows; `learnroute verify` recomputes it.
     travel_cost, travel_rate
-        What the route costs to travel, in the units of travel and for the whole route; and the loss that one of
-        these units is worth. Of several vehicles, it is the travel that is paid for: of all, or of the longest route.
+        The travel cost of the whole route, in units of travel, and the loss that one unit is worth. For several
+        vehicles, the travel cost is the one that counts: the total, or that of the longest route.
     closed, constraints
-        Whether the way back to the depot, or to the first region, is part of the route; and what routes had to respect.
+        Whether the return to the depot, or to the first region, is part of the route; and the constraints on routes.
     depot
-        Where the route starts, if that is no region: it is in neither `route` nor `order`, but in `stops`.
+        The start of the route, if it is not a region; it is in neither `route` nor `order`, but in `stops`.
     learner, chosen, regularization_range
-        The learner that the route was planned for. Where its regularisation was chosen with the route, `chosen` is
-        auto or schedule, and the range is that of λ (of a common factor, for a schedule) with a loss within 1 %.
+        The learner that the route was planned for. If its regularisation was chosen together with the route, `chosen`
+        is auto or schedule, and the range contains each λ (for a schedule, each common factor) with a loss within 1 %.
     dissimilarities
-        What loss, bound and route go by: `estimate` (unbiased estimates), `upper` (upper bounds, Assumption 1) or
-        `measured` (a transfer matrix).
+        The dissimilarities behind loss, bound and route: `estimate` (unbiased estimates), `upper` (upper bounds,
+        Assumption 1) or `measured` (a transfer matrix).
     samples, features_scaling
-        Fresh samples per region that the plan assumes (one number, or one per region in the order of `route`), and how
-        raw features become the learner's, where the problem says so: what `follow` trains with.
+        The number of fresh samples per region that the plan assumes (one number, or one per region in the order of
+        `route`), and how raw features are scaled for the learner, if the problem says so. `follow` trains with both.
     expected_errors
-        The expected error on each region after the last visit, in the order of `route` (of first visits), those of
-        `skipped` regions last, without label noise. None above 10,000 regions.
+        The expected error in each region after the last visit, without label noise, in the order of `route` (of first
+        visits), followed by the `skipped` regions. None above 10,000 regions.
     importance
-        How much the error in each of these regions counts, in the same order; None where all count alike.
+        How much the error in each of these regions counts, in the same order; None if all count equally.
     skipped
         The regions that are not visited, in the order of the problem.
     untrained, contributions
-        Where visits are optional: the loss without any visit, and for each visit of the route the total loss without
-        it. None where that is not known.
+        If visits are optional: the loss without any visit, and for each visit of the route the total loss without
+        it. None if unknown.
     fleet, travels
-        Where there are several vehicles or models: their visits by index, and the travel of each vehicle. `route` and
-        `order` then have the visits of all vehicles, one vehicle after another; `routes` has them apart.
+        If there are several vehicles or models: their visits by index, and the travel of each vehicle. `route` and
+        `order` then contain the visits of all vehicles, one vehicle after another; `routes` has one route per vehicle.
     weights, served_by
         The weight of each model in the average that serves all regions; or, by region, the number of the model that
-        serves it (None: the untrained one).
+        serves it (None: the untrained model).
     loss_at_most
-        The largest total loss with dissimilarities between their bounds; None where that is not known. Of a least
-        squares learner it is the loss by upper bounds; of a regularised one, some dissimilarities count negatively.
+        The largest total loss with dissimilarities between their bounds; None if unknown. For a least squares learner
+        it is the loss with the upper bounds; for a regularised learner, some dissimilarities count negatively.
     rehearsal
-        Where the route was chosen by `learnroute.learning.rehearse`: the rehearsed error with its standard error, the
-        errors per region (in the order of `expected_errors`, label noise included), those of random orders, whether the
-        order matters, and the number of draws. `follow` compares measured errors with these. None of other plans.
+        If the route was chosen by `learnroute.learning.rehearse`: the rehearsed error with its standard error, the
+        errors per region (in the order of `expected_errors`, label noise included), the errors of random orders,
+        whether the order matters, and the number of draws. `follow` compares measured errors with these. None for
+        other plans.
     problem
-        What was planned, where the plan comes from this process; for pictures and maps.
+        The problem, if the plan was made in this process; for pictures and maps.
     """
 
     picture = "draw_plan"
@@ -282,9 +283,9 @@ class Plan(ResultMixin):
 
     @classmethod
     def of(cls, problem: Problem, order: ArrayLike | FleetRoutes) -> Plan:
-        """Return what follows from problem and visits alone; nothing is proved yet. Refuse what breaks the rules.
+        """Return the plan that follows from problem and visits alone, without proofs; reject visits that break rules.
 
-        All plans are made here. What a solver or a file claims about the route is put in with `dataclasses.replace`.
+        All plans are created here. Claims of a solver or a file about the route are added by `dataclasses.replace`.
         """
         priced = price(problem, order)
         visits = list(priced.order)
@@ -313,11 +314,11 @@ class Plan(ResultMixin):
 
     @property
     def routes(self) -> tuple[tuple[str, ...], ...]:
-        """The route of each vehicle: the regions that it visits, in order; empty if it stays at home."""
+        """The route of each vehicle: the regions that it visits, in order; empty for an unused vehicle."""
         return tuple(self.route[visits] for visits in self._visits_by_vehicle())
 
     def _visits_by_vehicle(self) -> list[slice]:
-        """Return the part of `route` that each vehicle has."""
+        """Return the part of `route` that belongs to each vehicle."""
         counts = [len(self.order)] if self.fleet is None else [len(route) for route in self.fleet.routes]
         ends = list(accumulate(counts, initial=0))
         return [slice(*pair) for pair in pairwise(ends)]
@@ -329,22 +330,22 @@ class Plan(ResultMixin):
 
     @property
     def models(self) -> tuple[int, ...] | None:
-        """The number of the model that each visit of the one vehicle trains; None where there are no several models."""
+        """The number of the model that each visit of a single vehicle trains; None unless there are several models."""
         return None if self.fleet is None or self.several else self.fleet.models[0]
 
     @property
     def label_noise(self) -> float | None:
         """The variance of the label noise, which measured squared errors contain beside `expected_errors`.
 
-        0 for a calibrated learner, whose errors were measured and contain it already; None where it is not known.
+        0 for a calibrated learner, whose errors were measured and contain it already; None if unknown.
         """
         return None if self.learner is None else self.learner.label_noise
 
     @property
     def stops(self) -> tuple[str, ...]:
-        """The names of all places in order: the depot, the regions, and where the route comes back to.
+        """The names of all places in order: the depot, the regions, and the place that the route returns to.
 
-        Of several vehicles, those of `by_vehicle()` one after another.
+        For several vehicles, the stops of `by_vehicle()`, one vehicle after another.
         """
         if self.several:
             return tuple(name for plan in self.by_vehicle().values() for name in plan.stops)
@@ -369,14 +370,14 @@ class Plan(ResultMixin):
 
     @property
     def loss_in_travel_units(self) -> Loss | None:
-        """The loss of the whole route in units of travel cost; None where travel is worth nothing."""
+        """The loss of the whole route in units of travel cost; None if travel is worth nothing."""
         return self.loss.in_travel_units(self.travel_rate, self.size)
 
     @property
     def gap(self) -> float | None:
-        """How far the total loss can be above the least possible one, as a share of it.
+        """How far the total loss can be above the optimum, as a share of it.
 
-        None if unknown, and where the least possible loss may be negative or zero: then there is no such share.
+        None if unknown, or if the optimum may be negative or zero, because then the share is undefined.
         """
         if self.optimal:
             return 0.0
@@ -386,7 +387,7 @@ class Plan(ResultMixin):
 
     @property
     def certified_ratio(self) -> float | None:
-        """The total loss is at most this many times the least possible one; None if unknown."""
+        """An upper bound on the ratio of the total loss to the optimum; None if unknown."""
         return None if self.gap is None else 1 + self.gap
 
     @property
@@ -396,12 +397,12 @@ class Plan(ResultMixin):
             return "proved optimal"
         if self.lower_bound is None:
             return "nothing proved"
-        if self.gap is None:  # there is no share of a loss that may be negative, or zero
+        if self.gap is None:  # a share of a loss that may be negative or zero is undefined
             return f"at most {self.loss.total - self.lower_bound:.3g} above the least possible total loss"
         return f"at most {100 * self.gap:.3g} % above the optimum"
 
     def by_vehicle(self) -> dict[int, Plan]:
-        """Return the plan of each vehicle alone, by its number from 1; without those that stay at home."""
+        """Return the plan of each used vehicle alone, by its number from 1."""
         if not self.several:
             return {1: self}
         assert self.travels is not None
@@ -424,7 +425,7 @@ class Plan(ResultMixin):
         return self.table(problem).to_frame()
 
     def table(self, problem: Problem | None = None) -> Table:
-        """Return one row per stop; without a problem, only what they are called."""
+        """Return one row per stop; without a problem, only the names of the stops."""
         problem = self.known_problem(problem)
         names = (Column("position", "visit", left=True), Column("region", "region", left=True), Column("index"))
         if problem is None:
@@ -458,7 +459,7 @@ class Plan(ResultMixin):
             so_far += stop.travel
             at = stop.position - 1
             score = float(problem.scores[stop.place]) if stop.region else math.nan
-            share = shares[at] if stop.visit else math.nan  # nothing is learnt on coming back
+            share = shares[at] if stop.visit else math.nan  # there is no training on return
             data = (stop.position, stop.name, stop.place if stop.region else None, stop.travel, so_far, score, share)
             place = () if places is None else places[stop.place].tolist()
             leg = stop.travel if k else None
@@ -472,7 +473,7 @@ class Plan(ResultMixin):
         return rows
 
     def _shares(self, problem: Problem) -> list[float]:
-        """Return the share that each visit has in the model that it trains."""
+        """Return the share of each visit in the model that it trains."""
         trained, shares = list(self.models or [0] * len(self.order)), np.empty(len(self.order))
         for model in set(trained):
             own = [k for k, one in enumerate(trained) if one == model]
@@ -481,7 +482,7 @@ class Plan(ResultMixin):
         return found
 
     def _loss_table(self) -> Table:
-        """Return the parts of the loss, their shares where none is negative, and the parts in other units."""
+        """Return the parts of the loss, their shares unless a part is negative, and the parts in other units."""
         units = self.loss_in_travel_units if self.travel_rate != 1 else None
         others = {"in units of travel (all regions)": units, "with true models": self.true_loss}
         more = {name: loss for name, loss in others.items() if loss is not None}
@@ -531,7 +532,7 @@ class Plan(ResultMixin):
         return Sheet(headline, (self.table(), self._loss_table()), (*lines, *notes))
 
     def _guarantee_text(self) -> str:
-        """Return what is proved: optimality, the gap to a lower bound, and the ratio of the method."""
+        """Return the proved claims: optimality, the gap to a lower bound, and the ratio of the method."""
         if self.optimal:
             return "optimal (proved)"
         said = [] if self.lower_bound is None else [f"{self.quality} (lower bound {self.lower_bound:.6g})"]
@@ -540,7 +541,7 @@ class Plan(ResultMixin):
         return "; ".join(said) or f"none ({self.guarantee.reason})"
 
     def fleet_lines(self) -> list[tuple[str, str]]:
-        """Return how far vehicles travel, and how the models of a fleet serve, in lines with a head each."""
+        """Return how far vehicles travel and how the models of a fleet serve, as lines with a heading each."""
         unit = f" {self.problem.travel_unit}" if self.problem is not None and self.problem.travel_unit else ""
         return [*self._travel_lines(unit), *self._service_lines()]
 
@@ -557,7 +558,7 @@ class Plan(ResultMixin):
         return lines
 
     def _service_lines(self) -> list[tuple[str, str]]:
-        """Say how the models of a fleet serve the regions."""
+        """Return lines that describe how the models of a fleet serve the regions."""
         if self.weights is not None:
             shares = " + ".join(f"{weight:.3g} · model {k}" for k, weight in enumerate(self.weights, 1) if weight)
             return [("serves", f"the weighted average {shares}")]
@@ -573,7 +574,7 @@ class Plan(ResultMixin):
         ]
 
     def _order_effect(self, problem: Problem) -> OrderEffect | None:
-        """Whether the order matters, by the law; None where a rehearsal says so, or nothing is known."""
+        """Return whether the order matters by the law; None if a rehearsal answers that, or if it is unknown."""
         if self.rehearsal is not None or self.fleet is not None or self.learner is None:
             return None
         if problem.learner.undecided:
@@ -581,7 +582,7 @@ class Plan(ResultMixin):
         return expected_order_effect(problem, self.order)
 
     def _learner(self) -> dict[str, Any]:
-        """Return how the learner trains, and how that was chosen."""
+        """Return the learner's training rule and how it was chosen."""
         said: dict[str, Any] = {"rule": LeastSquares.rule}
         if self.learner is not None:
             said |= self.learner.training
@@ -590,7 +591,7 @@ class Plan(ResultMixin):
         return said
 
     def _service(self) -> dict[str, Any]:
-        """Return which models there are, and how they serve."""
+        """Return the models and how they serve."""
         said: dict[str, Any] = {} if self.models is None else {"models": list(self.models)}
         if self.weights is not None:
             said["weights"] = list(self.weights)
@@ -599,7 +600,7 @@ class Plan(ResultMixin):
         return said if self.travels is None else {**said, "travels": list(self.travels)}
 
     def training(self) -> dict[str, Any]:
-        """Return what `follow` needs of the plan: the route, how to train, and what is to be expected of it."""
+        """Return the parts of the plan that `follow` needs: the route, how to train, and the expected errors."""
         samples, errors = self.samples, self.expected_errors
         fleet = {} if self.fleet is None else {"routes": [list(route) for route in self.routes], **self._service()}
         return {
@@ -617,7 +618,7 @@ class Plan(ResultMixin):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as the JSON contract of docs/formats.md has it."""
+        """Return the plan as plain JSON values, in the format of docs/formats.md."""
         return {
             **({} if self.several else {"route": list(self.route)}),
             "routes": [list(route) for route in self.routes],

@@ -1,4 +1,4 @@
-"""What all results share: how they are shown, saved and tabulated; and drawn, if they answer a problem."""
+"""Base classes of results: how they are displayed, saved and tabulated, and drawn if they answer a problem."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TableMixin(ABC):
-    """A result that has a table, and a sheet to be read."""
+    """A result with a table and a readable sheet."""
 
     problem: Problem | None = None
     picture: ClassVar[str | None] = None  # the function of `learnroute.plots` that draws it
@@ -34,7 +34,7 @@ class TableMixin(ABC):
 
     @abstractmethod
     def sheet(self) -> Sheet:
-        """Return what is read: printed in a terminal, shown in a notebook, saved as Markdown."""
+        """Return the readable form: printed in a terminal, shown in a notebook, saved as Markdown."""
 
     def _repr_html_(self) -> str:
         from learnroute import notebooks
@@ -42,27 +42,27 @@ class TableMixin(ABC):
         return notebooks.to_html(self)
 
     def save(self, path: str | Path, *, problem: Problem | None = None) -> tuple[Path, ...]:
-        """Write the result in the format that the name ends in, whole or not at all.
+        """Write the result atomically, in the format given by the file's extension.
 
-        All results: .json (`to_dict`) and .csv (the table of `to_frame`). Plans also: all other formats of
-        `write_plan`. Other results also: .md (the sheet). Results that can be drawn: .png, .svg or .pdf.
+        All results support .json (`to_dict`) and .csv (the table of `to_frame`). Plans also support all other formats
+        of `write_plan`, and other results .md (the sheet). Results that can be drawn support .png, .svg and .pdf.
 
         Parameters
         ----------
         path
-            Where to.
+            The file to write.
         problem
-            What was planned, where a plan or picture needs it and the result does not know it (see `problem`).
+            The problem, if a plan or picture needs it and the result does not contain it (see `problem`).
 
         Returns
         -------
         tuple of pathlib.Path
-            All files that were written: one, or for some formats one per vehicle.
+            All files written: one file or, for some formats, one per vehicle.
 
         Raises
         ------
         InputError
-            For another ending or a path that cannot be written, before any work is done.
+            If the extension is unknown or the path cannot be written; raised before any work is done.
         """
         from learnroute import notebooks
 
@@ -82,23 +82,23 @@ class TableMixin(ABC):
         Raises
         ------
         InputError
-            Without pandas.
+            If pandas is not installed.
         """
         return self.table().to_frame()
 
 
 class PictureMixin(TableMixin):
-    """A result that has a picture of its own, without a problem."""
+    """A result that can be drawn without a problem."""
 
     def plot(self, ax: Axes | None = None, *, path: str | Path | None = None) -> Figure:
-        """Draw the result; the picture is that of the matching function of `learnroute.plots`.
+        """Draw the result with the matching function of `learnroute.plots`.
 
         Parameters
         ----------
         ax
-            Axes to draw in, of a figure of yours. If omitted, a figure is made, without pyplot; a notebook shows it.
+            Axes of an existing figure. If omitted, a new figure is created without pyplot; a notebook shows it.
         path
-            Where to write the picture as well: .png, .svg or .pdf.
+            File to which the picture is written as well: .png, .svg or .pdf.
 
         Returns
         -------
@@ -108,7 +108,7 @@ class PictureMixin(TableMixin):
         Raises
         ------
         InputError
-            Without matplotlib, or for a path that cannot be written; before anything is drawn.
+            If matplotlib is not installed or the path cannot be written; raised before anything is drawn.
         """
         from learnroute import notebooks
 
@@ -117,23 +117,23 @@ class PictureMixin(TableMixin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResultMixin(TableMixin):
-    """A result that answers a problem, and has a picture.
+    """A result that answers a problem and can be drawn.
 
-    `problem` is what was asked. It is no part of the result's JSON, equality or pickle: a result that comes from
-    another process or from a file of pickles has none, and is told it where it needs it (`plot(problem=…)`).
+    `problem` is that problem. It is not part of the result's JSON, equality or pickle: a result from another process or
+    from a pickle file has none, and the problem must be given if it is needed (`plot(problem=…)`).
     """
 
     problem: Problem | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "problem": None}  # whoever asked has it: T x T numbers need not travel back
+        return {**self.__dict__, "problem": None}  # the caller has it, so T x T numbers need not be copied
 
     @abstractmethod
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         """Return some route of the result, as names and as indices."""
 
     def known_problem(self, problem: Problem | None = None) -> Problem | None:
-        """Return the problem that the result answers: the given one, if it can be that, or its own."""
+        """Return the problem that the result answers: the given one, if it fits, or the stored one."""
         if problem is None:
             return self.problem
         if not isinstance(problem, Problem):
@@ -145,17 +145,17 @@ class ResultMixin(TableMixin):
         return problem
 
     def plot(self, ax: Axes | None = None, *, path: str | Path | None = None, problem: Problem | None = None) -> Figure:
-        """Draw the result; the picture is that of the matching function of `learnroute.plots`.
+        """Draw the result with the matching function of `learnroute.plots`.
 
         Parameters
         ----------
         ax
-            Axes to draw in, of a figure of yours; where the picture has two parts, the left one alone goes there.
-            If omitted, a figure is made, without pyplot; a notebook shows it.
+            Axes of an existing figure; if the picture has two parts, only the left one is drawn there.
+            If omitted, a new figure is created without pyplot; a notebook shows it.
         path
-            Where to write the picture as well: .png, .svg or .pdf.
+            File to which the picture is written as well: .png, .svg or .pdf.
         problem
-            What was planned, where the result does not know it (see `problem`).
+            The problem, if the result does not contain it (see `problem`).
 
         Returns
         -------
@@ -165,7 +165,8 @@ class ResultMixin(TableMixin):
         Raises
         ------
         InputError
-            Without matplotlib, without a problem, or for a path that cannot be written; before anything is drawn.
+            If matplotlib is not installed, the problem is missing or the path cannot be written; raised before anything
+            is drawn.
         """
         from learnroute import notebooks
 

@@ -1,13 +1,14 @@
-"""What a rule of learning does to a model on average: a few moments of the spectrum of a sample covariance.
+"""The mean effect of a learning rule on a model: a few moments of the spectrum of a sample covariance.
 
-Let X be m x n with independent standard normal entries and C = XX'/n. A linear rule of learning that knows no
-direction turns a model w into P·w + (I - P)·w* + noise, with P a function of C:
+Let X be m x n with independent standard normal entries and C = XX'/n. A linear, rotation-invariant learning rule turns
+a model w into P·w + (I - P)·w* + noise, with P a function of C:
 
 - proximal, min |X'w - y|²/n + λ·|w - previous|²: P = λ·(C + λI)⁻¹;
-- gradient, k steps of size η down |X'w - y|²/(2n): P = (I - η·C)^k.
+- gradient, k descent steps of size η on |X'w - y|²/(2n): P = (I - η·C)^k.
 
 The expected errors depend on the moments below alone (`losses`). They are sums over the expected spectrum of a Wishart
-matrix (`wishart`): no draws, no limit of large m and n. Relative errors are below 1e-5, measured in the tests.
+matrix (`wishart`), without sampling and without a limit of large m and n. Relative errors, measured in the tests, are
+below 1e-5.
 """
 
 from __future__ import annotations
@@ -24,27 +25,27 @@ from learnroute.model.law import Step
 from learnroute.model.validation import FloatArray, as_count
 from learnroute.model.wishart import expected_spectrum, largest_root, smallest_root
 
-# from eigenvalues of C to those of P and of 1 - P, neither of which may lose digits
+# From eigenvalues of C to those of P and of 1 - P, both without loss of precision
 Filter = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-CHUNK = 2 * 10**5  # numbers held at once, nodes x values of λ: as many as a cache holds
+CHUNK = 2 * 10**5  # numbers processed at once, nodes x values of λ, to fit a cache
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Moments of P: numbers, or arrays of the shape of λ. None loses digits, however near to 0 or 1 it is.
+    """Moments of P: numbers, or arrays of the shape of λ. All keep full precision, even near 0 or 1.
 
     Attributes
     ----------
     retention
-        p1 = E tr P / m, the share of the old error that stays.
+        p1 = E tr P / m, the retained share of the old error.
     second
         p2 = E tr P² / m.
     coupling
         q = p1 - p2 = E tr P(I - P) / m.
     plasticity
-        1 - p1 = E tr (I - P) / m, the share that is learnt.
+        1 - p1 = E tr (I - P) / m, the learnt share.
     noise
-        ν/σ² = E tr[(I - P)²·C⁺] / n: what noise of variance 1 adds to the expected error.
+        ν/σ² = E tr[(I - P)²·C⁺] / n, the contribution of noise of variance 1 to the expected error.
     """
 
     retention: float | FloatArray
@@ -54,7 +55,7 @@ class Moments:
     noise: float | FloatArray
 
     def step(self, variance: float) -> Step:
-        """Return what training does where labels have noise of this variance."""
+        """Return the effect of training with label noise of this variance."""
         noise = self.noise * variance if variance else 0.0 * self.retention  # without noise, none is amplified
         return Step(self.retention, self.plasticity, self.coupling, self.second, noise)
 
@@ -62,7 +63,7 @@ class Moments:
 def proximal_moments(features: int, samples: int, regularization: ArrayLike) -> Moments:
     """Return the moments of P = λ·(C + λI)⁻¹, for one λ or an array of them, from 0 to infinity.
 
-    λ = 0 is the paper's learner: P projects onto what the samples leave open. Its noise is infinite for
+    λ = 0 is the paper's learner: P projects onto the directions orthogonal to all samples. Its noise is infinite for
     m in {n-1, n, n+1}.
     """
     m, n = _shape(features, samples)
@@ -124,9 +125,9 @@ def gradient_shares(moved: FloatArray, steps: int) -> tuple[FloatArray, FloatArr
 
 
 def largest_rate(features: int, samples: int) -> float:
-    """Return the step size up to which gradient steps converge, but for one batch in a thousand million.
+    """Return the step size up to which gradient steps converge, except for one batch in a billion.
 
-    It is 2 divided by the largest eigenvalue of C, (1 + sqrt(m/n))² for many features and samples, taken here with
+    It is 2 divided by the largest eigenvalue of C, which is (1 + sqrt(m/n))² for many features and samples, here with
     an allowance for its fluctuation.
     """
     m, n = _shape(features, samples)
@@ -134,7 +135,7 @@ def largest_rate(features: int, samples: int) -> float:
 
 
 def smallest_eigenvalue(features: int, samples: int) -> float:
-    """Return what the least eigenvalue of C that is not 0 hardly ever falls below; it may be 0."""
+    """Return a number that the smallest nonzero eigenvalue of C hardly ever falls below; it may be 0."""
     m, n = _shape(features, samples)
     return smallest_root(min(m, n), max(m, n)) ** 2 / n
 
@@ -147,7 +148,7 @@ def _shape(features: int, samples: int) -> tuple[int, int]:
 
 
 def _proximal_sums(values: FloatArray, weights: FloatArray, strengths: FloatArray) -> FloatArray:
-    """Return the sums of P, P², P(1 - P) and 1 - P over eigenvalues, a row each."""
+    """Return the sums of P, P², P(1 - P) and 1 - P over eigenvalues, one row each."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         ratio = values / strengths[:, None]
         retained = 1 / (1 + ratio)
@@ -156,5 +157,5 @@ def _proximal_sums(values: FloatArray, weights: FloatArray, strengths: FloatArra
 
 
 def _noise_without_regularization(m: int, n: int) -> float:
-    """E tr C⁺ / n, the mean of an inverse Wishart matrix."""
+    """Return E tr C⁺ / n, from the mean of an inverse Wishart matrix."""
     return math.inf if abs(m - n) <= 1 else min(m, n) / (abs(m - n) - 1)

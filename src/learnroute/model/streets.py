@@ -1,4 +1,4 @@
-"""The ways along which travel was measured, where they are known."""
+"""The streets along which travel was measured, if they are known."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ Way = Sequence[Sequence[float]]  # places, from one region to another, both ends
 
 
 class Streets(ABC):
-    """Where a cheapest way between two regions leads. Immutable."""
+    """The course of a cheapest path between any two regions. Immutable."""
 
     @abstractmethod
     def path(self, origin: int, goal: int) -> FloatArray:
-        """Return the places on the way from one region to another, both ends included, as rows of two coordinates."""
+        """Return the places on the path from one region to another, both ends included, as rows of two coordinates."""
 
 
 class KnownWays(Streets):
-    """Ways that are given: `ways[i][j]` leads from region i to j, and is straight where it is None."""
+    """Given paths: `ways[i][j]` leads from region i to j; None stands for a straight line."""
 
     def __init__(self, ways: Sequence[Sequence[Way | None]], places: FloatArray) -> None:
         self.ways = ways
         self.places = places
 
     def path(self, origin: int, goal: int) -> FloatArray:
-        """Return the way that is given, or a straight one."""
+        """Return the given path, or a straight line."""
         way = self.ways[origin][goal]
         return freeze(self.places[[origin, goal]] if way is None else np.array(way, dtype=np.float64))
 
 
 def ways_along(streets: Streets, size: int, most: int) -> list[list[list[list[float]] | None]] | None:
-    """Return the way from each region to each other one; None if they have more than `most` places in all."""
+    """Return the paths between all pairs of regions; None if they have more than `most` places in total."""
     count, found = 0, []
     for i in range(size):
         row: list[list[list[float]] | None] = []

@@ -1,4 +1,4 @@
-"""The problem of fewer or more regions: journeys leave some out and add some, and a region may become the depot."""
+"""Problems with fewer or more regions: journeys drop and add regions, and a region may become the depot."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _SomeStreets(Streets):
 
 
 def only(problem: Problem, kept: Sequence[int]) -> Problem:
-    """Return the problem of some of its regions."""
+    """Return the problem restricted to some of its regions."""
     depot = problem.depot and replace(problem.depot, travel=None, travel_back=None)
     changes = _members(problem, kept, range(problem.size, len(problem.stops)), depot)
     if problem.visits is not None:
@@ -49,7 +49,7 @@ def only(problem: Problem, kept: Sequence[int]) -> Problem:
 
 
 def _members(problem: Problem, kept: Sequence[int], beside: Sequence[int], depot: Depot | None) -> dict[str, Any]:
-    """Return the members of the problem of some of its regions, with a depot that is the stop `beside` them."""
+    """Return the members of the problem restricted to some regions, with the stop `beside` them as its depot."""
     some, stops = list(kept), [*kept, *beside]
     changes: dict[str, Any] = {"regions": [problem.regions[i] for i in some], "depot": depot}
     for name in BY_REGION:
@@ -66,17 +66,17 @@ def _members(problem: Problem, kept: Sequence[int], beside: Sequence[int], depot
 
 
 def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -> Problem:
-    """Return the problem with a depot: routes start there, nothing is learnt there, and no error is counted.
+    """Return the problem with a depot: routes start there, nothing is learnt there, and no error counts there.
 
     Parameters
     ----------
     problem
         A problem without a depot.
     place
-        The name of a region, which is then no region any more; or the coordinates of the depot, where travel is the
-        distance between places.
+        The name of a region, which is then no longer a learning region; or the coordinates of the depot, if travel is
+        the distance between places.
     returns
-        Whether routes come back to the depot.
+        Whether routes return to the depot.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
     Raises
     ------
     InputError
-        Where there is a depot already, no such region, or no way to tell what travel from these coordinates costs.
+        If there is a depot already, if there is no such region, or if travel does not follow from coordinates.
     """
     check_type("problem", problem, Problem)
     if problem.depot is not None:
@@ -111,7 +111,7 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
 
 
 def with_costs(problem: Problem, costs: FloatArray | None = None) -> Problem:
-    """Return the problem with other travel costs between its stops; the same, where travel follows from coordinates."""
+    """Return the problem with other travel costs between its stops; unchanged if travel follows from coordinates."""
     return problem.replace(**members_of_travel(problem.ways.matrix if costs is None else costs, problem.depot))
 
 
@@ -129,10 +129,10 @@ def with_region(
 ) -> Problem:
     """Return the problem with one more region, the last one.
 
-    Needed are what the other regions have: travel costs by name (and those of the way back, where they differ) or
-    coordinates; dissimilarities by name or a vector; a number of samples and an importance, where each region has its
-    own. What is given for the new region counts as its estimates, too, where the others have some. Lower bounds, true
-    models and streets, which the new region has not, are left out of the result.
+    The new region needs the same data as the others: travel costs by name (in both directions if they differ) or
+    coordinates, dissimilarities by name or a vector, and a number of samples and an importance if these are given per
+    region. If the problem has estimates, the values of the new region serve as its estimates, too. Lower bounds, true
+    models and streets are dropped, because the new region has none.
     """
     if not isinstance(name, str) or not name:
         raise InputError("expected the name of a region", field="region", value=name)
@@ -205,7 +205,7 @@ def _refuse(field: str, value: Any, why: str) -> None:
 
 
 def _by_name(field: str, values: Any, names: Sequence[str]) -> FloatArray:
-    """Return one number for each name, from an object with all of them."""
+    """Return one number per name, from an object that contains all names."""
     meaning = "dissimilarities" if field == "dissimilarity" else "travel costs"
     numbers = as_numbers_by_region(field, values, names, meaning)
     for name in names:

@@ -1,4 +1,4 @@
-"""Tables and sheets: what a result shows, in one form for terminals, notebooks, Markdown, CSV files and data frames."""
+"""Tables and sheets of results, in one form for terminals, notebooks, Markdown, CSV files and data frames."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from learnroute.model.validation import FloatArray
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MOST_NAMES = 6  # regions up to which a route is written out
+MOST_NAMES = 6  # regions up to which a route is written in full
 LONGEST_NAME = 24  # characters
-FORMULAS = ("=", "+", "-", "@")  # what makes a spreadsheet calculate a cell
+FORMULAS = ("=", "+", "-", "@")  # first characters that a spreadsheet treats as a formula
 
 
 class Column(NamedTuple):
@@ -25,15 +25,15 @@ class Column(NamedTuple):
     Attributes
     ----------
     name
-        What it is called in CSV files and data frames; None if it is only printed.
+        The name of the column in CSV files and data frames; None if it is only printed.
     head
-        What is printed above it; None if it is not printed.
+        The printed heading; None if the column is not printed.
     style
         How a value is printed: a format specification, or a function.
     left
-        Whether it holds text, aligned left; numbers are aligned right.
+        Whether the column contains text, aligned left; numbers are aligned right.
     missing
-        What is printed where there is no value (None or NaN).
+        The text printed for a missing value (None or NaN).
     """
 
     name: str | None
@@ -51,10 +51,10 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Columns, and rows of values below them.
+    """Columns and rows of values.
 
-    `read_back` tables (matrices) are CSV to the letter; all others are for people, who open them in a spreadsheet: text
-    that begins with a sign of formulas, or with apostrophes and such a sign, gets an apostrophe in front.
+    `read_back` tables (matrices) are written to CSV unchanged. All other tables may be opened in a spreadsheet, so text
+    that begins with a formula character, or with apostrophes and such a character, is prefixed by an apostrophe.
     """
 
     columns: tuple[Column, ...]
@@ -63,14 +63,14 @@ class Table:
 
     @classmethod
     def of_texts(cls, heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Table:
-        """Return a table that is only printed; the first `left` columns hold text, the others numbers."""
+        """Return a table that is only printed; the first `left` columns contain text, the others numbers."""
         return cls(tuple(Column(None, head, left=k < left) for k, head in enumerate(heads)), list(rows))
 
     @classmethod
     def of_matrix(
         cls, corner: str, names: Sequence[str], matrix: FloatArray, along: Sequence[str] | None = None
     ) -> Table:
-        """Return a matrix with names above and along its rows (the same if omitted), which is not printed."""
+        """Return a matrix, which is not printed, with names of columns and of rows (the same if omitted)."""
         rows = [(name, *row) for name, row in zip(along or names, matrix.tolist(), strict=True)]
         return cls(tuple(map(Column, (corner, *names))), rows, read_back=True)
 
@@ -80,7 +80,7 @@ class Table:
         return tuple(column for column in self.columns if column.head is not None)
 
     def texts(self, most: int | None = None) -> list[tuple[str, ...]]:
-        """Return the cells of the printed columns; of more than `most` rows, the first and the last ones."""
+        """Return the cells of the printed columns; if there are more than `most` rows, only the first and last ones."""
         rows, half = self.rows, len(self.rows) if most is None else most // 2
         left_out = len(rows) - 2 * half if most is not None and len(rows) > most else 0
         kept = [*rows[:half], *rows[len(rows) - half :]] if left_out else rows
@@ -101,7 +101,7 @@ class Table:
         return buffer.getvalue()
 
     def to_frame(self) -> DataFrame:
-        """Return the named columns as a pandas data frame; whole numbers stay whole where some are missing."""
+        """Return the named columns as a pandas data frame; integers stay integers even if some are missing."""
         try:
             from pandas import DataFrame
         except ImportError:
@@ -115,7 +115,7 @@ class Table:
         return frame
 
     def to_markdown(self) -> list[str]:
-        """Return the printed columns as lines of Markdown; names cannot end a cell."""
+        """Return the printed columns as lines of Markdown, with `|` in names escaped."""
         heads = [column.head or "" for column in self.printed]
         rows = [heads, ["---"] * len(heads), *self.texts()]
         return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
@@ -127,7 +127,7 @@ class Table:
 
 
 class Sheet(NamedTuple):
-    """What is shown of a result: a headline, tables, and lines below them, each with a label."""
+    """The readable form of a result: a headline, tables, and labelled lines below them."""
 
     headline: str
     tables: tuple[Table, ...]
@@ -146,7 +146,7 @@ def clip(name: str, most: int = LONGEST_NAME) -> str:
 
 
 def route_text(route: Sequence[str], closed: bool = False, depot: str | None = None) -> str:
-    """Write a route in few words: `A → B → C`, `Depot → A → B → C → … 54 more … → Y → Z → back`."""
+    """Return a route as short text: `A → B → C`, `Depot → A → B → C → … 54 more … → Y → Z → back`."""
     stops = [clip(name) for name in ((*route[:3], *route[-2:]) if len(route) > MOST_NAMES else route)]
     if len(route) > MOST_NAMES:
         stops.insert(3, f"… {len(route) - 5:,} more …")

@@ -1,4 +1,4 @@
-"""Travel between stops: given as a matrix of costs, or by the places that the stops are at."""
+"""Travel between stops, given as a matrix of costs or by the places of the stops."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from learnroute.errors import RefusedError
 from learnroute.model.validation import MOST_MATRIX_REGIONS, FloatArray, IntArray, freeze, is_symmetric
 
 EARTH_RADIUS = 6371.0088  # km, the mean radius of the Earth
-BLUR = 2.0**-47  # of the radius: what rounded places on the globe can do to the comparison of two chords
+BLUR = 2.0**-47  # in radii: how much rounded places on the globe can affect the comparison of two chords
 
 
 class Travel(ABC):
-    """What it costs to go from one stop to another, in a unit of its own."""
+    """Travel costs between stops, in any unit."""
 
-    is_metric: ClassVar[bool]  # whether no detour can be shorter than the direct way, whatever the numbers are
+    is_metric: ClassVar[bool]  # whether the triangle inequality holds by construction
 
     @property
     @abstractmethod
@@ -31,34 +31,34 @@ class Travel(ABC):
     @property
     @abstractmethod
     def matrix(self) -> FloatArray:
-        """The costs of all ways; from places, made when first asked for, and refused where there are too many."""
+        """The matrix of all costs; from places, it is computed on first use and rejected if it is too large."""
 
     @property
     def has_matrix(self) -> bool:
-        """Whether the matrix has been given or made."""
+        """Whether the matrix was given or has been computed."""
         return True
 
     @property
     @abstractmethod
     def symmetric(self) -> bool:
-        """Whether every way costs the same in both directions."""
+        """Whether travel costs the same in both directions."""
 
     @property
     def unit(self) -> str:
-        """The unit of the costs, where it is known."""
+        """The unit of the costs, if it is known."""
         return ""
 
     @property
     @abstractmethod
     def locations(self) -> IntArray:
-        """One number per stop; stops have the same number where they are at the same location."""
+        """One number per stop; stops at the same location have the same number."""
 
     @abstractmethod
     def between(self, origins: ArrayLike, goals: ArrayLike) -> FloatArray:
         """Return the cost of going from each origin to its goal (indices, broadcast against each other)."""
 
     def legs(self, order: ArrayLike, closed: bool) -> FloatArray:
-        """Return the cost of each step of an order, that of the way back last where it is closed."""
+        """Return the cost of each leg of an order, followed by the return trip if the order is closed."""
         stops = np.asarray(order)
         return self.between(stops, np.roll(stops, -1)) if closed else self.between(stops[:-1], stops[1:])
 
@@ -68,12 +68,12 @@ class Travel(ABC):
 
     @abstractmethod
     def scale_by(self, rate: float) -> Travel:
-        """Return the same ways, each of which costs `rate` times as much."""
+        """Return the same travel with all costs multiplied by `rate`."""
 
 
 @dataclass(frozen=True, eq=False)
 class TravelMatrix(Travel):
-    """Travel costs that are given one by one: `costs[i, j]` from stop i to stop j."""
+    """Travel costs given as a matrix: `costs[i, j]` from stop i to stop j."""
 
     is_metric = False
 
@@ -96,8 +96,8 @@ class TravelMatrix(Travel):
 
     @property
     def locations(self) -> IntArray:
-        """One number per stop; stops whose rows are the same have the same one."""
-        if np.count_nonzero(self.costs) >= self.size * (self.size - 1):  # no two are at no distance
+        """One number per stop; stops with equal rows have the same number."""
+        if np.count_nonzero(self.costs) >= self.size * (self.size - 1):  # no two are at distance 0
             return np.arange(self.size)
         rows: dict[bytes, int] = {}
         return np.array([rows.setdefault(row.tobytes(), len(rows)) for row in self.costs])
@@ -112,22 +112,22 @@ class TravelMatrix(Travel):
         return TravelMatrix(self.costs[np.ix_(some, some)])
 
     def scale_by(self, rate: float) -> TravelMatrix:
-        """Return the same ways, each of which costs `rate` times as much."""
+        """Return the same travel with all costs multiplied by `rate`."""
         return self if rate == 1 else TravelMatrix(self.costs * rate)
 
 
 @dataclass(frozen=True, eq=False)
 class Places(Travel):
-    """One place per stop; travel is the distance between two of them.
+    """One place per stop; the travel cost is the distance between two places.
 
     Parameters
     ----------
     places
         T x 2: x and y in the plane, or longitude and latitude in degrees.
     geographic
-        Whether they are longitudes and latitudes: distances are then great circles, in kilometres.
+        Whether places are longitudes and latitudes; distances are then great-circle distances in kilometres.
     scale
-        What one unit of distance costs.
+        The cost of one unit of distance.
     """
 
     is_metric = True
@@ -143,28 +143,28 @@ class Places(Travel):
 
     @property
     def has_matrix(self) -> bool:
-        """Whether the matrix has been made."""
+        """Whether the matrix has been computed."""
         return "matrix" in self.__dict__
 
     @property
     def symmetric(self) -> bool:
-        """Whether every way costs the same in both directions: always."""
+        """Whether travel costs the same in both directions: always."""
         return True
 
     @property
     def unit(self) -> str:
-        """Great circles are in kilometres."""
+        """The unit of the costs: kilometres for great-circle distances, otherwise unknown."""
         return "km" if self.geographic else ""
 
     @property
     def locations(self) -> IntArray:
-        """One number per stop; stops with the same coordinates have the same one."""
+        """One number per stop; stops with the same coordinates have the same number."""
         x, y = self.places.T
         return np.unique(x + 1j * y, return_inverse=True)[1]
 
     @cached_property
     def matrix(self) -> FloatArray:
-        """All distances; refused where there would be too many."""
+        """The matrix of all distances; rejected if it would be too large."""
         size = self.size
         if size > MOST_MATRIX_REGIONS:
             raise RefusedError(
@@ -175,12 +175,12 @@ class Places(Travel):
         distances = np.empty((size, size))
         for i in range(size):
             distances[i] = self.between(i, everyone)
-        # the same bits in both directions, whatever the last digit of a sine says
+        # Make both directions equal to the last bit, regardless of rounding in sines
         return freeze(np.maximum(distances, distances.T))
 
     @cached_property
     def embedded(self) -> FloatArray:
-        """The places in a space where straight lines order distances alike: the plane, or the unit sphere's space."""
+        """Coordinates whose Euclidean distances have the same order: in the plane, or of the unit sphere in space."""
         if not self.geographic:
             return self.places
         longitude, latitude = np.radians(np.fmod(self.places[:, 0], 360.0)), np.radians(self.places[:, 1])
@@ -196,8 +196,8 @@ class Places(Travel):
         """Return the cost of going from each origin to its goal (indices, broadcast against each other).
 
         On the globe, the half angle between two places is the arctangent of the two haversine sums, to the goal and to
-        its antipode. Neither sum cancels, and differences are taken in degrees, where they are exact: the distance is
-        off by a few of its last digits, or a nanometre, be the places neighbours or antipodes.
+        its antipode. Neither sum cancels, and differences are taken in degrees, where they are exact. So the error of
+        the distance is a few of its last digits, or a nanometre, for neighbours as well as for antipodes.
         """
         origins, goals = np.asarray(origins), np.asarray(goals)
         if self.has_matrix:
@@ -216,10 +216,11 @@ class Places(Travel):
         return np.asarray(self.scale * 2 * EARTH_RADIUS * np.arctan2(np.sqrt(near), np.sqrt(far)))
 
     def embedding_error(self, lengths: FloatArray) -> FloatArray:
-        """Return by how much ways of these lengths can be longer than others that `embedded` puts no nearer.
+        """Return by how much distances of these lengths can exceed others that are no shorter in `embedded`.
 
-        Its coordinates are rounded. On the globe this moves a place by up to 2⁻⁴⁹ of the radius, and two chords compare
-        as they are but for `BLUR`; the nearer the antipode, the less a chord says. In the plane nothing is rounded.
+        Its coordinates are rounded. On the globe this moves a place by up to 2⁻⁴⁹ of the radius, and comparisons of two
+        chords have an error of up to `BLUR`; near the antipode, chords distinguish distances less. In the plane nothing
+        is rounded.
         """
         if not self.geographic:
             return np.zeros_like(lengths)

@@ -1,4 +1,4 @@
-"""From whatever a caller hands in to checked, read-only arrays; every refusal names field, value and remedy."""
+"""Conversion of input to validated, read-only arrays; every error names field, value and remedy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_MATRIX_REGIONS = 20_000  # a T x T float64 matrix of 3.2 GB
 def as_number(
     field: str, value: Any, *, least: float = -LARGEST_VALUE, meaning: str = "numbers", most: float = LARGEST_VALUE
 ) -> float:
-    """Return a finite float no smaller than `least`, or refuse, calling the quantity `meaning`."""
+    """Return a finite float no smaller than `least`, or raise InputError, calling the quantity `meaning`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InputError(f"{meaning} must be numbers", field=field, value=value)
     try:
@@ -42,7 +42,7 @@ def as_number(
 
 
 def as_count(field: str, value: Any, *, least: int = 1, meaning: str) -> int:
-    """Return a whole number no smaller than `least`, or refuse."""
+    """Return an integer no smaller than `least`, or raise InputError."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InputError(f"{meaning} must be a whole number", field=field, value=value)
     if not isinstance(value, Integral):
@@ -60,7 +60,7 @@ def as_count(field: str, value: Any, *, least: int = 1, meaning: str) -> int:
 def as_vector(
     field: str, value: Any, length: int | None, *, least: float, meaning: str, row: int | None = None
 ) -> FloatArray:
-    """Return a read-only float64 vector (a given row of a matrix), or refuse the first entry that is wrong."""
+    """Return a read-only float64 vector (a given row of a matrix), or reject its first invalid entry."""
     entries = _entries(field if row is None else f"{field}[{row}]", value, length)
 
     def check(i: int) -> float:
@@ -70,7 +70,7 @@ def as_vector(
     if _all_plain_numbers(entries):
         try:
             vector = np.array(entries, dtype=np.float64)
-        except OverflowError:  # an integer beyond all floats
+        except OverflowError:  # an integer that is too large for a float
             vector = np.array([check(i) for i in range(len(entries))])
     else:
         vector = np.array([check(i) for i in range(len(entries))], dtype=np.float64)
@@ -82,7 +82,7 @@ def as_vector(
 def as_matrix(
     field: str, value: Any, rows: int | None, columns: int | None, *, least: float, meaning: str
 ) -> FloatArray:
-    """Return a read-only float64 matrix, or refuse the first row or entry that is wrong."""
+    """Return a read-only float64 matrix, or reject its first invalid row or entry."""
     _refuse_masked(field, value)
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "iuf":
         whole = np.asarray(value, dtype=np.float64)
@@ -100,7 +100,7 @@ def as_matrix(
 
 
 def as_square(field: str, value: Any, size: int | None, *, meaning: str, zero_diagonal: bool = True) -> FloatArray:
-    """Return a read-only T x T matrix of non-negative entries (with a zero diagonal, if it must be), or refuse."""
+    """Return a read-only T x T matrix of non-negative entries (with a zero diagonal, if required), or reject it."""
     lines = _entries(field, value, None, what="rows")
     if len(lines) > MOST_MATRIX_REGIONS:
         raise InputError(
@@ -121,7 +121,7 @@ def as_square(field: str, value: Any, size: int | None, *, meaning: str, zero_di
 
 
 def as_names(field: str, value: Any, length: int | None) -> tuple[str, ...]:
-    """Return one distinct, non-empty, printable name for each region, or refuse."""
+    """Return one distinct, non-empty, printable name per region, or raise InputError."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "U":
         value = value.tolist()
     entries = _entries(field, value, length, what="names")
@@ -142,21 +142,21 @@ def as_names(field: str, value: Any, length: int | None) -> tuple[str, ...]:
 
 
 def as_flag(field: str, value: Any) -> bool:
-    """Return a boolean, or refuse."""
+    """Return a boolean, or raise InputError."""
     if not isinstance(value, bool):
         raise InputError("expected true or false", field=field, value=value)
     return value
 
 
 def as_choice(field: str, value: Any, known: Collection[str]) -> str:
-    """Return one of the known names, or refuse."""
+    """Return one of the known names, or raise InputError."""
     if not isinstance(value, str) or value not in known:
         raise InputError(f"unknown; {did_you_mean(value, known)}", field=field, value=value)
     return value
 
 
 def as_region(field: str, value: Any, regions: Sequence[str]) -> int:
-    """Return the index of a region by its name, or refuse."""
+    """Return the index of a region by its name, or raise InputError."""
     if value not in regions:
         hint = did_you_mean(value, regions, "regions are")
         raise InputError(f"there is no such region; {hint}", field=field, value=value)
@@ -164,7 +164,7 @@ def as_region(field: str, value: Any, regions: Sequence[str]) -> int:
 
 
 def as_members(prefix: str, data: Any, known: Sequence[str], needed: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the members of a JSON object, refusing unknown and missing ones by name."""
+    """Return the members of a JSON object; reject unknown and missing members by name."""
     if not isinstance(data, dict):
         raise InputError(
             f"expected an object with {list_names(known)}", field=prefix.rstrip(".") or "problem", value=data
@@ -179,7 +179,7 @@ def as_members(prefix: str, data: Any, known: Sequence[str], needed: Sequence[st
 
 
 def as_numbers_by_region(field: str, values: Any, regions: Sequence[str], meaning: str) -> dict[str, float]:
-    """Return numbers >= 0 by the names of some regions, or refuse."""
+    """Return numbers >= 0 by the names of some regions, or raise InputError."""
     if not isinstance(values, Mapping):
         raise InputError("expected an object with a number for each region", field=field, value=values)
     for name in values:
@@ -190,7 +190,7 @@ def as_numbers_by_region(field: str, values: Any, regions: Sequence[str], meanin
 
 
 def as_path(field: str, value: Any) -> Path:
-    """Return the path of a file or folder, or refuse."""
+    """Return the path of a file or folder, or raise InputError."""
     if not isinstance(value, str | PathLike):
         raise InputError("expected the name of a file", field=field, value=value)
     return Path(value)
@@ -205,7 +205,7 @@ def freeze(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _entries(field: str, value: Any, length: int | None, what: str = "entries") -> Sequence[Any]:
-    """Return the value as a sequence of the right length, or refuse."""
+    """Return the value as a sequence of the right length, or raise InputError."""
     if hasattr(value, "__array__") and not isinstance(value, np.ndarray | np.generic):
         value = np.asarray(value)  # tables of other libraries
     if isinstance(value, np.ndarray):
@@ -222,7 +222,7 @@ def _entries(field: str, value: Any, length: int | None, what: str = "entries") 
 
 
 def _refuse_masked(field: str, value: Any) -> None:
-    """Refuse the first entry that NumPy's masked arrays call missing; what is beneath the mask means nothing."""
+    """Reject the first masked entry of a NumPy masked array, because masked values have no meaning."""
     mask = np.atleast_1d(mask_of(value))
     if mask.any():
         first = ", ".join(map(str, np.argwhere(mask)[0].tolist()))
@@ -230,8 +230,8 @@ def _refuse_masked(field: str, value: Any) -> None:
 
 
 def mask_of(value: Any) -> NDArray[np.bool_]:
-    """Return which entries a masked array of NumPy calls missing; of anything else, none."""
-    # without `numpy.ma`, which takes a while to import
+    """Return which entries of a NumPy masked array are masked; no entries for any other type."""
+    # Avoids `numpy.ma`, which is slow to import
     masked = isinstance(value, np.ndarray) and type(value) is not np.ndarray
     return np.asarray(getattr(value, "mask", False) if masked else False, dtype=bool)
 
@@ -243,7 +243,7 @@ def _all_plain_numbers(entries: Sequence[Any]) -> bool:
 
 
 def is_symmetric(matrix: FloatArray) -> bool:
-    """Whether a square matrix equals its transpose; block by block, because reading along columns is slow."""
+    """Return whether a square matrix equals its transpose; in blocks, because reading along columns is slow."""
     size, side = len(matrix), 256
     return all(
         np.array_equal(matrix[i : i + side, j : j + side], matrix[j : j + side, i : i + side].T)

@@ -1,8 +1,8 @@
-"""The value of a sequence of visits, where regions may be left out or visited again: what solvers of visits see.
+"""The objective for optional and repeated visits: the value of a sequence of visits.
 
-The law of distances (`model.law`) holds for any sequence of trainings: nothing in it asks for a permutation. So the
-value is that of an order, with L visits in the place of T: travel times its rate, plus the expected error over all
-regions, visited or not.
+The law of distances (`model.law`) holds for any sequence of trainings and does not require a permutation. So the value
+is that of an order, with L visits in place of T: travel times its rate, plus the expected error over all regions,
+visited or not.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from learnroute.model.validation import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class VisitRules:
-    """Which regions must, may and may not be visited, and how often.
+    """Which regions must, may and must not be visited, and how often.
 
     Attributes
     ----------
     required
         By region: whether it must be visited.
     repeats
-        By region: how often it may be visited; 0 where it may not be.
+        By region: how often it may be visited; 0 if it must not be visited.
     at_least, at_most
-        The fewest and the most visits in all.
+        The minimum and maximum total number of visits.
     budget
-        The most travel of a route, in units of travel; inf where there is no limit.
+        The maximum travel of a route, in units of travel; inf if there is no limit.
     """
 
     required: BoolArray
@@ -50,7 +50,7 @@ class VisitRules:
 
     @cached_property
     def repeat(self) -> int:
-        """How often any one region may be visited."""
+        """The maximum number of visits to any single region."""
         return int(self.repeats.max())
 
 
@@ -58,20 +58,20 @@ class VisitRules:
 class VisitObjective:
     """The value of a sequence of visits, to be minimised; T times the loss per region.
 
-    A sequence has at least one visit. Two visits in a row to the same region are two trainings without travel between.
+    A sequence has at least one visit. Two consecutive visits to the same region are two trainings without travel.
 
     Attributes
     ----------
     travel
-        Travel costs between stops: the regions, and after them the origin, if there is one.
+        Travel costs between stops: the regions, followed by the origin if there is one.
     rate
-        What a unit of travel costs.
+        The cost of one unit of travel.
     ends
-        Where routes begin and end, by stop, and whether the way back is paid. With an origin, they begin there.
+        Where routes begin and end, by stop, and whether the return trip counts. With an origin, they begin there.
     known
         The dissimilarities, and the errors of the first model.
     updates
-        What training does, by position (one row per possible visit) and region.
+        The effect of training by position (one row per possible visit) and region.
     total, count
         The weighted sum of the first model's errors over all regions, and the sum of these weights.
     rules
@@ -92,7 +92,7 @@ class VisitObjective:
         return math.fsum(self._terms(visits))
 
     def magnitude(self, visits: ArrayLike) -> float:
-        """Return the sum of the sizes of all terms of a value: what its rounding is relative to."""
+        """Return the sum of the absolute values of all terms of a value: the scale of its rounding error."""
         return math.fsum(map(abs, self._terms(visits)))
 
     def _terms(self, visits: ArrayLike) -> list[float]:
@@ -108,7 +108,7 @@ class VisitObjective:
         return error_parts(self.known, regions, self.updates.along(regions), self.total, self.count)
 
     def travel_cost(self, visits: ArrayLike) -> float:
-        """Return the travel of a route in units of travel, from the origin and back included."""
+        """Return the travel of a route in units of travel, including the trips from and to the origin."""
         return math.fsum(self.legs(visits))
 
     def legs(self, visits: ArrayLike) -> FloatArray:
@@ -121,7 +121,7 @@ class VisitObjective:
         return np.asarray(self.travel[stops[:-1], stops[1:]])
 
     def allows(self, visits: ArrayLike) -> bool:
-        """Whether a sequence of visits keeps all rules; travel may exceed its budget by rounding."""
+        """Return whether a sequence of visits satisfies all rules; travel may exceed its budget by rounding."""
         regions, rules = _indices(visits), self.rules
         if not rules.at_least <= len(regions) <= rules.at_most:
             return False
@@ -135,7 +135,7 @@ class VisitObjective:
         )
 
     def single_visits(self) -> FloatArray:
-        """Return the value of one visit alone, to each region."""
+        """Return the value of a single visit, for each region."""
         regions, first = np.arange(self.size), Step(*(table[0] for table in self.updates.tables))
         error = first.retention * self.total + first.plasticity * self.known.scores
         error += self.count * (first.noise - first.coupling * self.known.initial)
@@ -150,17 +150,17 @@ class VisitObjective:
 
     @property
     def origin(self) -> int | None:
-        """The stop where routes begin without training, such as a depot; None where they begin with a visit."""
+        """The stop where routes begin without training, such as a depot; None if they begin with a visit."""
         return self.size if self.ends.first == self.size else None
 
     @property
     def first(self) -> int | None:
-        """The region that every sequence begins with; None where that is free, as it is with an origin."""
+        """The region with which every sequence begins; None if it is free, as it is with an origin."""
         return self.ends.first if self.origin is None else None
 
     @cached_property
     def steady(self) -> bool:
-        """Whether training does the same at every position."""
+        """Whether training has the same effect at every position."""
         return self.updates.same_positions
 
 

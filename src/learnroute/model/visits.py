@@ -1,4 +1,4 @@
-"""Which regions must, may and may not be visited, how often, and how far a route may go."""
+"""Which regions must, may and must not be visited, how often, and how far a route may go."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Visits:
-    """Which regions are visited: those required, and of the others those that pay.
+    """Rules for optional visits: required regions are visited, others only if that lowers the loss.
 
     Parameters
     ----------
     required
         Names of the regions that must be visited, or `all`.
     forbidden
-        Names of the regions that cannot be visited; their errors count as those of all regions do.
+        Names of the regions that must not be visited; their errors count like those of all regions.
     repeat
         How often one region may be visited; each visit has fresh samples.
     at_least, at_most
-        The fewest and the most visits in all.
+        The minimum and maximum total number of visits.
     budget
-        The most travel of the whole route, the way from the depot and the way back included, in units of travel.
+        The maximum travel of the whole route in units of travel, including the trips from and to the depot.
 
     Raises
     ------
     InputError
-        Where a member is of the wrong type, or members contradict each other. What does not fit the regions is said
-        by `Problem`.
+        If a member has the wrong type, or members contradict each other. `Problem` rejects members that do not fit the
+        regions.
     """
 
     required: Sequence[str] | str = ()
@@ -90,11 +90,11 @@ class Visits:
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:
-        """Build them from the member `visits` of a problem file."""
+        """Build the rules from the member `visits` of a problem file."""
         return cls(**as_members("visits.", data, MEMBERS))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members that say something, as a problem file has them."""
+        """Return the members in the format of a problem file, omitting those that are not needed."""
         found: dict[str, Any] = {"required": ALL if self.required == ALL else list(self.required)}
         if self.forbidden:
             found["forbidden"] = list(self.forbidden)
@@ -102,12 +102,12 @@ class Visits:
         return found | {name: value for name in ("at_most", "budget") if (value := getattr(self, name)) is not None}
 
     def of(self, regions: Sequence[str]) -> Self:
-        """Return the same for some of the regions: what concerns others is left out."""
+        """Return the rules for some of the regions, without those for the others."""
         required = ALL if self.required == ALL else [name for name in self.required if name in regions]
         return replace(self, required=required, forbidden=[name for name in self.forbidden if name in regions])
 
     def compile(self, regions: Sequence[str], ends: Sequence[int] = ()) -> VisitRules:
-        """Return the same by index, or refuse what does not fit the regions; routes visit both `ends`, too."""
+        """Return the rules by index; reject those that do not fit the regions. Routes visit both `ends`, too."""
         index = {name: i for i, name in enumerate(regions)}
         required, allowed = np.zeros(len(regions), dtype=np.bool_), np.ones(len(regions), dtype=np.bool_)
         for field, names in (("required", self.required), ("forbidden", self.forbidden)):
@@ -139,7 +139,7 @@ class Visits:
 
 
 def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]) -> None:
-    """Refuse a sequence of visits that does not keep to the rules, its travel aside."""
+    """Reject a sequence of visits that violates the rules, apart from its travel."""
     visits = Counter(order)
     if not rules.at_least <= len(order) <= rules.at_most:
         reason = f"expected {rules.at_least} … {rules.at_most} (visits)"
@@ -157,13 +157,13 @@ def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]
 
 
 def check_budget(rules: VisitRules, travel: float) -> None:
-    """Refuse a route that travels farther than the budget, by more than rounding."""
+    """Reject a route whose travel exceeds the budget by more than rounding."""
     if is_less(rules.budget, travel, SAME):
         raise InputError(f"travels {travel:.6g}, but the budget is {rules.budget:g} (visits.budget)", field="route")
 
 
 def _names(field: str, given: Any) -> tuple[str, ...]:
-    """Return a list of names, each of them once."""
+    """Return a list of distinct names."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
         raise InputError("expected a list of region names", field=field, value=given)
     twice = next((name for name, count in Counter(given).items() if count > 1), None)

@@ -1,19 +1,19 @@
-"""The expected spectrum of a real Wishart matrix, as a quadrature: nodes and weights, computed once for a shape.
+"""The expected spectrum of a real Wishart matrix, as a quadrature: nodes and weights, computed once per shape.
 
 Let G be N x M with independent standard normal entries, N <= M, a = M - N. `expected_spectrum` returns x and w with
-E tr f(GG') = Σ w·f(x) for functions f that are smooth on the scale of x. It takes no draws and no limit N → ∞.
+E tr f(GG') = Σ w·f(x) for functions f that are smooth on the scale of x, without sampling and without a limit N → ∞.
 
-- Up to `LARGEST_EXACT` rows the mean density of the Laguerre orthogonal ensemble is evaluated as it is. In orthonormal
-  Laguerre functions u_j (weight x^a·e^-x) it is that of the unitary ensemble of one row less, and a correction of rank
-  one (Adler, Forrester, Nagao, van Moerbeke 2000):
+- Up to `LARGEST_EXACT` rows, the mean density of the Laguerre orthogonal ensemble is evaluated exactly. In orthonormal
+  Laguerre functions u_j (weight x^a·e^-x) it is the density of the unitary ensemble with one row less, plus a
+  correction of rank one (Adler, Forrester, Nagao, van Moerbeke 2000):
   Σ_{j<N-1} u_j² - ½·sqrt((N-1)(M-1)/x)·u_{N-1}·E_{N-2}, with E_j(x) = ½·∫ sgn(x - y)·u_j(y)/sqrt(y) dy,
   and for odd N with u_{N-1}/sqrt(x), divided by its integral, added.
 - Beyond, the bulk is the Marchenko–Pastur density with its 1/N correction (half an eigenvalue less, spread by the
-  arcsine law; it is made up for at the edges). At both edges the density is the one above: two Laguerre functions do
-  for it, and their differential equation gives them at a cost that does not depend on N. A smooth window leads from
-  the one to the other, between the 50th and the 100th eigenvalue from the edge.
+  arcsine law, which the edges compensate). At both edges, the exact density is used: two Laguerre functions suffice
+  for it, and their differential equation gives them at a cost that does not depend on N. A smooth window blends the
+  two densities between the 50th and the 100th eigenvalue from the edge.
 
-Everything is done in t = sqrt(x), where the density is smooth at 0 for every a.
+All computations are in t = sqrt(x), where the density is smooth at 0 for every a.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import numpy as np
 
 from learnroute.model.validation import FloatArray, freeze
 
-LARGEST_EXACT = 300  # rows up to which the exact density is summed up
-LARGEST_HARD_EDGE = 400  # M - N up to which functions are followed from t = 0 on
-WINDOW = (50.0, 100.0)  # eigenvalues, counted from the left, between which exact becomes asymptotic
-SPREAD = 9.0  # typical fluctuations of an extreme eigenvalue that the nodes reach beyond the edges
+LARGEST_EXACT = 300  # rows up to which the exact density is computed as a sum
+LARGEST_HARD_EDGE = 400  # M - N up to which functions are integrated from t = 0
+WINDOW = (50.0, 100.0)  # eigenvalues, counted from the left, between which the exact density becomes asymptotic
+SPREAD = 9.0  # nodes reach this many typical fluctuations of an extreme eigenvalue beyond the edges
 
-NODES = 16  # of a panel
+NODES = 16  # nodes per panel
 _X, _W = np.polynomial.legendre.leggauss(NODES)
 
 
@@ -38,7 +38,7 @@ _X, _W = np.polynomial.legendre.leggauss(NODES)
 def expected_spectrum(rows: int, columns: int) -> tuple[FloatArray, FloatArray]:
     """Return nodes x and weights w with E tr f(GG') = Σ w·f(x), for G of N <= M rows and columns.
 
-    The weights add up to N. Beyond the last node there is less than 1e-9 of an eigenvalue.
+    The weights sum to N. Beyond the last node there is less than 1e-9 of an eigenvalue.
     """
     assert 1 <= rows <= columns
     if rows <= LARGEST_EXACT:
@@ -67,13 +67,13 @@ def _fluctuation(rows: int, columns: int, left: bool = False) -> float:
 
 
 def _exact(rows: int, columns: int) -> tuple[FloatArray, FloatArray]:
-    """Evaluate the density by the three-term recurrence, with a scale of its own at each node."""
+    """Evaluate the density by the three-term recurrence, with a separate scale at each node."""
     a = columns - rows
     low, high = smallest_root(rows, columns), largest_root(rows, columns)
     edges = np.linspace(low, high, 1 + max(16, math.ceil(0.3 * math.sqrt(rows) * (high - low))))
     if low == 0:
         edges = _grade(edges)
-    centre = math.sqrt(a) if low > 0 else 0.0  # nodes are kept as their distance from it, for M far above N
+    centre = math.sqrt(a) if low > 0 else 0.0  # nodes are stored as distances from it, for M far above N
     offset, weights = _panels(edges - centre)
     t = offset + centre
     above = offset * (2 * centre + offset) if low > 0 else t**2 - a  # x - a
@@ -112,11 +112,11 @@ def _exact(rows: int, columns: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _bulk(rows: int, columns: int) -> tuple[FloatArray, FloatArray]:
-    """Return Marchenko–Pastur with its 1/N correction, as far as `_edge` leaves room."""
+    """Return the Marchenko–Pastur density with its 1/N correction, outside of the range of `_edge`."""
     windows = [_window(rows, columns, left) for left in (True, False)]
     rise, fall = (np.linspace(*window, 9) for window in windows)
     begin, end = math.log(rise[-1] / (math.pi - rise[-1])), math.log((math.pi - fall[-1]) / fall[-1])
-    stretched = np.linspace(begin, end, 60)  # panels fine at both ends
+    stretched = np.linspace(begin, end, 60)  # panels are finer at both ends
     edges = np.concatenate([rise[:-1], math.pi / (1 + np.exp(-stretched)), math.pi - fall[-2::-1]])
     angle, weights = _panels(edges)
     x = _place(rows, columns, angle, left=True)
@@ -134,7 +134,7 @@ def _place(rows: int, columns: int, angle: FloatArray, left: bool) -> FloatArray
 
 
 def _window(rows: int, columns: int, left: bool) -> tuple[float, float]:
-    """Return the angles from an edge up to which Marchenko–Pastur has as many eigenvalues as `WINDOW` says."""
+    """Return the angles from an edge up to which the Marchenko–Pastur law has the eigenvalue counts of `WINDOW`."""
     angle = np.concatenate([[0.0], np.geomspace(1e-12, math.pi, 8000)])
     x = np.maximum(_place(rows, columns, angle, left), 1e-300)
     density = 2 * rows / math.pi * columns * np.sin(angle) ** 2 / x
@@ -193,7 +193,7 @@ def _series(t: FloatArray, degree: int, a: int) -> FloatArray:
 
 
 def _series_end(t: float, degree: int, a: int) -> tuple[float, float, float]:
-    """Return v = sqrt(t)·u_j there, as the logarithm of its scale, its value and its slope."""
+    """Return v = sqrt(t)·u_j near 0, as the logarithm of its scale, its value and its slope."""
     x = np.array([t**2])
     value = float(_hypergeometric(x, degree, a, 0)[0])
     rise = -degree / (a + 1) * float(_hypergeometric(x, degree, a, 1)[0])
@@ -202,7 +202,7 @@ def _series_end(t: float, degree: int, a: int) -> tuple[float, float, float]:
 
 
 def _log_factor(degree: int, a: int) -> float:
-    """Return log(u_j/t^a) at 0, half of log(Γ(j+a+1)/j!), less log Γ(a+1)."""
+    """Return log(u_j/t^a) at 0, half of log(Γ(j+a+1)/j!), minus log Γ(a+1)."""
     return 0.5 * float(np.sum(np.log(degree + np.arange(1.0, a + 1)))) - math.lgamma(a + 1)
 
 
@@ -216,9 +216,9 @@ def _hypergeometric(x: FloatArray, degree: int, a: int, shift: int) -> FloatArra
 
 
 def _decaying(edges: FloatArray, degree: int, a: int, sign: float) -> FloatArray:
-    """Return u_j from where it is next to nothing; its size comes from the far end, where it is a wave.
+    """Return u_j from where it is negligible; its scale is set at the far end, where it is a wave.
 
-    There v is A·cos(phase)/Q^(1/4) with A² = 2/π, up to the square of one over the number of waves.
+    There v is A·cos(phase)/Q^(1/4) with A² = 2/π, with an error of the inverse square of the number of waves.
     """
     q = _wave_number(edges[[0, -1]], degree, a)
     slope = math.copysign(math.sqrt(abs(q[0])), edges[1] - edges[0])
@@ -236,10 +236,10 @@ def _wave_number(t: FloatArray, degree: int, a: int) -> FloatArray:
 
 
 def _steps(begin: float, end: float, rows: int, a: int) -> FloatArray:
-    """Return edges of panels on which v neither turns nor grows by more than a few radians or powers of e."""
+    """Return edges of panels on which v turns by at most a few radians and grows by at most a few powers of e."""
     edges = [begin]
     left = begin < end
-    turning = min(1.5 / max(1e-100, _fluctuation(rows, rows + a, left)), math.sqrt(rows))  # where Q is next to 0
+    turning = min(1.5 / max(1e-100, _fluctuation(rows, rows + a, left)), math.sqrt(rows))  # where Q is close to 0
     while edges[-1] != end:
         t = edges[-1]
         rate = math.sqrt(abs(float(_wave_number(np.array([t]), rows, a)[0]))) + turning
@@ -251,9 +251,9 @@ def _steps(begin: float, end: float, rows: int, a: int) -> FloatArray:
 def _chain(
     edges: FloatArray, start: tuple[float, float, float], degree: int, a: int
 ) -> tuple[FloatArray, float, float]:
-    """Continue u_j over panels by collocation: all panels' solutions at once, then one panel after the other.
+    """Continue u_j over panels by collocation: solve all panels at once, then join one panel after the other.
 
-    Returns u_j at the nodes, and v = sqrt(t)·u_j with its slope at the last edge.
+    Return u_j at the nodes, and v = sqrt(t)·u_j with its slope at the last edge.
     """
     t = _panels(edges)[0].reshape(-1, NODES)
     width = np.diff(edges) / 2
@@ -300,7 +300,7 @@ def _offdiagonal(rows: int, a: int) -> FloatArray:
 
 
 def _grade(edges: FloatArray) -> FloatArray:
-    """Split the first panel, from 0 on, so that functions of x/λ are resolved for λ as small as 1e-50."""
+    """Split the first panel, which starts at 0, so that functions of x/λ are resolved for λ as small as 1e-50."""
     return np.concatenate([[0.0], edges[1] * 8.0 ** np.arange(-30, 0), edges[1:]])
 
 
@@ -321,7 +321,7 @@ def _running_integral(values: FloatArray, edges: FloatArray) -> tuple[FloatArray
 
 
 def _integration_matrix() -> FloatArray:
-    """Return the matrix that turns values at the nodes of [-1, 1] into integrals from -1 to the nodes."""
+    """Return the matrix that maps values at the nodes of [-1, 1] to integrals from -1 to the nodes."""
     legendre = np.polynomial.legendre.legvander(_X, NODES)
     degrees = np.arange(1, NODES)
     coefficients = (np.arange(NODES)[:, None] + 0.5) * (legendre[:, :NODES] * _W[:, None]).T

@@ -1,7 +1,7 @@
-"""What proves a lower bound: the numbers from which anyone can recompute it.
+"""Certificates of lower bounds: the numbers from which anyone can recompute a bound.
 
-One module a kind: the class, how it is written to JSON and read back, and the schema of that JSON, side by side.
-`learnroute.verification` has the checker of each kind; docs/bounds.md says why each bound holds.
+There is one module per kind, with its class, its conversion to and from JSON, and the schema of that JSON.
+`learnroute.verification` has the checker of each kind; docs/bounds.md explains why each bound holds.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ KINDS: dict[str, type[Certificate]] = {
 
 
 def read_certificate(data: Any, size: int, regions: int | None = None) -> Certificate:
-    """Read what `Certificate.to_dict` wrote for so many stops, or refuse; `regions` are those without the depot."""
+    """Read the output of `Certificate.to_dict` for `size` stops, or reject it; `regions` does not count the depot."""
     if not isinstance(data, Mapping):
         raise InputError(f"expected an object with kind {', '.join(KINDS)}", field="certificate", value=data)
     chosen = KINDS[as_choice("certificate.kind", data.get("kind"), KINDS)]
@@ -57,7 +57,7 @@ def read_certificate(data: Any, size: int, regions: int | None = None) -> Certif
 
 
 def certificate_schema() -> dict[str, Any]:
-    """Return the JSON schema of a certificate: one alternative a kind."""
+    """Return the JSON schema of a certificate, with one alternative per kind."""
     return {
         "description": "What the lower bound follows from: docs/bounds.md",
         "oneOf": [each.schema() for each in KINDS.values()],

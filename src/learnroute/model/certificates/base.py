@@ -1,4 +1,4 @@
-"""What all certificates share: a bound, and members that JSON holds."""
+"""The base class of certificates: a bound, and members that are stored as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST_MULTIPLIER = 1e100
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate(ABC):
-    """A lower bound on the value of every order, in the units of the objective, and what it follows from.
+    """A lower bound on the value of every order, in the units of the objective, with the data that prove it.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class Certificate(ABC):
     members
         The members of its JSON object besides `kind` and `bound`, each with its schema.
     optional
-        Those of them that may be left out.
+        The members that may be omitted.
     bound
-        No order has a smaller value.
+        The lower bound: no order has a smaller value.
     """
 
     kind: ClassVar[str]
@@ -51,10 +51,10 @@ class Certificate(ABC):
     @classmethod
     @abstractmethod
     def read(cls, bound: float, data: Mapping[str, Any], size: int) -> Self:
-        """Read the members of a certificate for T regions, or refuse."""
+        """Read the members of a certificate for T regions, or reject them."""
 
     def to_dict(self, size: int) -> dict[str, Any]:
-        """Return the certificate as the JSON contract has it: the bound per region."""
+        """Return the certificate in its JSON format, with the bound per region."""
         return {"kind": self.kind, "bound": self.bound / size, **self._members()}
 
     @classmethod
@@ -71,12 +71,12 @@ class Certificate(ABC):
 
 
 def as_multipliers(field: str, value: Any, length: int) -> FloatArray:
-    """Return Lagrangian multipliers, one a vertex, or refuse."""
+    """Return validated Lagrangian multipliers, one per vertex."""
     return as_vector(field, value, length, least=-LARGEST_MULTIPLIER, meaning="multipliers")
 
 
 def as_index_lists(field: str, rows: Any, size: int) -> tuple[tuple[int, ...], ...]:
-    """Return lists of 0-based indices below `size`, or refuse."""
+    """Return validated lists of 0-based indices below `size`."""
     if not isinstance(rows, list):
         raise InputError("expected a list of lists", field=field, value=rows)
     for v, row in enumerate(rows):
@@ -86,5 +86,5 @@ def as_index_lists(field: str, rows: Any, size: int) -> tuple[tuple[int, ...], .
 
 
 def plain(array: FloatArray) -> list[float]:
-    """Return numbers as JSON has them."""
+    """Return numbers as a plain list for JSON."""
     return [float(x) for x in np.asarray(array)]

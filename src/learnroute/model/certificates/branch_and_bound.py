@@ -23,9 +23,9 @@ Comb = tuple[tuple[int, ...], ...]  # a handle and an odd number of teeth, all o
 class Node(NamedTuple):
     """One node of a branch-and-bound tree, depth first.
 
-    `branch`: a vertex and the ends of two of its edges, on which the node branches into those that follow; () where
-    the node is pruned. Then its 1-tree at these multipliers, and these dual values of combs (by number), reaches the
-    incumbent, or (without any) it is infeasible.
+    `branch` is a vertex and the ends of two of its edges, on which the node branches into the nodes that follow. It is
+    () if the node is pruned. Then its 1-tree with these multipliers, and these dual values of combs (by number),
+    reaches the incumbent; without multipliers, the node is infeasible.
     """
 
     branch: tuple[int, ...]
@@ -33,7 +33,7 @@ class Node(NamedTuple):
     combs: tuple[tuple[int, float], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members that say something."""
+        """Return the members that are not empty."""
         members = {
             "branch": list(self.branch),
             "multipliers": list(self.multipliers),
@@ -46,7 +46,7 @@ class Node(NamedTuple):
 class BranchAndBound(Certificate):
     """A branch-and-bound tree: each of its nodes is pruned by a 1-tree, infeasible, or branched on.
 
-    `multipliers`: those of the root. `nodes`: in the order of a depth-first search. `combs`: what nodes refer to.
+    `multipliers` are those of the root. `nodes` are in depth-first order and refer to `combs` by number.
     """
 
     kind: ClassVar[str] = "branch-and-bound"

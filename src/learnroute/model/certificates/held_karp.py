@@ -18,5 +18,5 @@ class HeldKarp(Certificate):
 
     @classmethod
     def read(cls, bound: float, data: Mapping[str, Any], size: int) -> Self:
-        """Read the bound: there is nothing else."""
+        """Return the certificate; it has no members besides the bound."""
         return cls(bound)

@@ -17,7 +17,7 @@ from learnroute.model.certificates.base import (
 )  # fmt: skip
 from learnroute.model.validation import FloatArray
 
-Rows = tuple[tuple[int, ...], ...]  # a position, a region, and what is in its ng-set there besides
+Rows = tuple[tuple[int, ...], ...]  # a position, a region, and additional regions in its ng-set there
 
 MEMBERS: dict[str, Any] = {
     "multipliers": {**NUMBERS, "description": "One a region, for the constraint that it is visited once"},
@@ -27,10 +27,10 @@ MEMBERS: dict[str, Any] = {
 
 
 class NgRelaxation(NamedTuple):
-    """Lagrangian multipliers and ng-sets: what an ng-route relaxation is made of.
+    """An ng-route relaxation: Lagrangian multipliers and ng-sets.
 
-    `ng_sets`: for each region the regions that a label arriving there keeps in its memory. `ng_sets_at`: a position, a
-    region, and which regions it keeps there besides.
+    `ng_sets` contains, for each region, the regions that a label arriving there keeps in its memory. Each row of
+    `ng_sets_at` is a position, a region, and the additional regions that it keeps there.
     """
 
     multipliers: FloatArray
@@ -38,14 +38,14 @@ class NgRelaxation(NamedTuple):
     ng_sets_at: Rows = ()
 
     def masks(self) -> list[list[int]]:
-        """Return the ng-set at each position and region, itself included, one bit a region."""
+        """Return the ng-set at each position and region, itself included, with one bit per region."""
         everywhere = [sum(1 << u for u in {v, *row}) for v, row in enumerate(self.ng_sets)]
         found = [list(everywhere) for _ in everywhere]
         grow(found, self.ng_sets_at)
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members as the JSON contract has them."""
+        """Return the members in their JSON format."""
         data: dict[str, Any] = {
             "multipliers": plain(self.multipliers),
             "ng_sets": [list(row) for row in self.ng_sets],
@@ -56,7 +56,7 @@ class NgRelaxation(NamedTuple):
 
     @classmethod
     def read(cls, field: str, data: Any, size: int) -> NgRelaxation:
-        """Read what `to_dict` wrote, or refuse."""
+        """Read the output of `to_dict`, or reject it."""
         if not isinstance(data, Mapping):
             raise InputError("expected an object with multipliers and ng_sets", field=field, value=data)
         multipliers = as_multipliers(f"{field}.multipliers", data.get("multipliers"), size)
@@ -69,7 +69,7 @@ class NgRelaxation(NamedTuple):
 
 
 def _rows(field: str, data: Any, size: int) -> Rows:
-    """Read what ng-sets take in: a position and a region each, then others."""
+    """Read additions to ng-sets: each row is a position and a region, followed by the regions to add."""
     rows = as_index_lists(field, data, size)
     for k, row in enumerate(rows):
         if len(row) < 2:
@@ -78,7 +78,7 @@ def _rows(field: str, data: Any, size: int) -> Rows:
 
 
 def grow(masks: list[list[int]], rows: Sequence[Sequence[int]]) -> None:
-    """Take regions into ng-sets, one bit each: rows are a position, a region, and what its ng-set there takes in."""
+    """Add regions to ng-sets, one bit each: a row is a position, a region, and the additions to its ng-set there."""
     for position, region, *others in rows:
         for other in others:
             masks[position][region] |= 1 << other
@@ -88,9 +88,10 @@ def grow(masks: list[list[int]], rows: Sequence[Sequence[int]]) -> None:
 class NgRoutes(Certificate):
     """The cheapest ng-route, after arcs were fixed to 0 by the reduced costs of earlier relaxations.
 
-    `stages`: relaxations, one after the other. All but the last only fix arcs to 0: those that no ng-route cheaper than
-    the bound takes. The last one gives the bound. `turns`: how its ng-sets grow. After its forward labels come backward
-    ones with the first turn's ng-sets, pruned by them, then forward ones with the second turn's, and so on.
+    `stages` are successive relaxations. All but the last one only fix arcs to 0, namely those that no ng-route cheaper
+    than the bound contains. The last one gives the bound. `turns` says how its ng-sets grow: its forward labelling is
+    followed by a backward labelling with the ng-sets of the first turn, pruned by the forward labels, then by a forward
+    labelling with the ng-sets of the second turn, and so on.
     """
 
     kind: ClassVar[str] = "ng-routes"

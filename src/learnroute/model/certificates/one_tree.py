@@ -14,7 +14,7 @@ from learnroute.model.validation import FloatArray
 class OneTree(Certificate):
     """A minimum 1-tree with Lagrangian multipliers.
 
-    `multipliers`: one a region, then those of the two added vertices, `home` and `out`.
+    `multipliers` has one entry per region, followed by those of the two added vertices, `home` and `out`.
     """
 
     kind: ClassVar[str] = "one-tree"

@@ -1,4 +1,4 @@
-"""The bound that anyone recomputes from the problem alone."""
+"""The bound that can be recomputed from the problem alone."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ class Simple(Certificate):
 
     @classmethod
     def read(cls, bound: float, data: Mapping[str, Any], size: int) -> Self:
-        """Read the bound: there is nothing else."""
+        """Return the certificate; it has no members besides the bound."""
         return cls(bound)

@@ -23,8 +23,8 @@ from learnroute.model.validation import FloatArray, as_number
 class VisitRoutes(Certificate):
     """The cheapest ng-route of any allowed number of visits, with Lagrangian multipliers.
 
-    `multipliers`: one per stop; a depot's counts nothing. `ng_sets`: one per stop; empty where regions may be visited
-    again. `budget_multiplier`: what a unit of travel beyond the budget costs.
+    `multipliers` has one entry per stop; that of a depot is ignored. `ng_sets` has one set per stop; they are empty if
+    regions may be visited again. `budget_multiplier` is the cost of one unit of travel beyond the budget.
     """
 
     kind: ClassVar[str] = "visit-routes"

@@ -1,4 +1,4 @@
-"""Learners, one class per rule of learning: what training does to the expected errors, its members in files."""
+"""Learners, one class per learning rule: the effect of training on expected errors, and the rule's file members."""
 
 from learnroute.model.learners.base import SHAPE, Learner, Regime
 from learnroute.model.learners.calibrated import Calibrated
@@ -7,7 +7,7 @@ from learnroute.model.learners.least_squares import LeastSquares
 from learnroute.model.learners.proximal import AUTO, CHOSEN, SCHEDULE, Proximal
 
 RULES: tuple[type[Learner], ...] = (LeastSquares, Proximal, Gradient, Calibrated)
-# how a learner trains, as members of a problem file
+# The members of a problem file that define how a learner trains
 TRAINING = ("rule", *(member for each in RULES for member in each.members()))
 MEMBERS = (*SHAPE, *TRAINING)
 

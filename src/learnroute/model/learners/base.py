@@ -1,4 +1,4 @@
-"""What all learners share: their shape, their noise, and what a rule of learning has to say."""
+"""The base class of learners: their shape, their noise, and the interface of a learning rule."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from learnroute.model.spectrum import filter_moments
 from learnroute.model.validation import FloatArray, IntArray, as_choice, as_count, as_number
 
 Regime = Literal["under", "over", "mixed"]
-SHAPE = ("features", "samples", "noise")  # members that are no part of how a learner trains
+SHAPE = ("features", "samples", "noise")  # members that do not belong to the learning rule
 DEFAULT = "least-squares"
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A learner: m features, n fresh samples per region, label noise of standard deviation σ, and a rule of learning.
+    """A learner: m features, n fresh samples per region, label noise of standard deviation σ, and a learning rule.
 
-    `Learner(features, samples, noise, rule, …)` makes one of the class that has this rule, with the members of that
-    class: `LeastSquares` (the default), `Proximal`, `Gradient` or `Calibrated`.
+    `Learner(features, samples, noise, rule, …)` creates an instance of the class with this rule, with the members of
+    that class: `LeastSquares` (the default), `Proximal`, `Gradient` or `Calibrated`.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Learner:
     Raises
     ------
     InputError
-        Where a number is out of its range, or the expected error does not exist for this shape.
+        If a number is out of range, or the expected error does not exist for this shape.
     """
 
     features: int = 0
@@ -43,12 +43,12 @@ class Learner:
     noise: float = 0.0
     rule: str = ""
 
-    if TYPE_CHECKING:  # which members there are depends on the rule
+    if TYPE_CHECKING:  # the members depend on the rule
 
         def __init__(self, *shape: Any, **members: Any) -> None: ...
         def __getattr__(self, member: str) -> Any: ...
 
-    hint: ClassVar[str] = ""  # how to give the members of the rule, for messages
+    hint: ClassVar[str] = ""  # how to specify the members of the rule, for messages
     couples: ClassVar[bool] = True  # whether training in one region changes errors by that region's error (q > 0)
 
     def __new__(cls, *shape: Any, **members: Any) -> Self:
@@ -94,12 +94,12 @@ class Learner:
         }
 
     def _check_members(self) -> dict[str, Any]:
-        """Return the members of the rule, checked."""
+        """Return the validated members of the rule."""
         return {}
 
     @classmethod
     def members(cls) -> tuple[str, ...]:
-        """The members of the rule: all that a learner has besides its shape."""
+        """Return the members of the rule: all members of a learner besides its shape."""
         return tuple(field.name for field in fields(cls) if field.name not in (*SHAPE, "rule"))
 
     @classmethod
@@ -108,29 +108,29 @@ class Learner:
         return {}
 
     def shares(self, eigenvalues: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return P and 1 - P, the shares of a model that stay and that are learnt, by eigenvalue of the covariance.
+        """Return P and 1 - P, the retained and the learnt shares of a model, by eigenvalue of the covariance.
 
-        A linear rule that knows no direction says all by this: its law, and how it is simulated.
+        They define a linear, rotation-invariant rule completely: its error law and its simulation.
         """
         raise NotImplementedError
 
     def step(self, samples: int) -> Step:
-        """Return what training on n samples does; one number each, or one per position."""
+        """Return the effect of training on n samples; each entry is one number, or one number per position."""
         return filter_moments(self.features, samples, self.shares).step(self.noise**2)
 
     def check_shape(self, field: str, n: int) -> None:
-        """Refuse n samples (given in `field`) for which the expected error does not exist, or training diverges."""
+        """Reject n samples (given in `field`) for which the expected error does not exist or training diverges."""
 
     def check_positions(self, positions: int, exactly: bool = True) -> None:
-        """Refuse members by position that are fewer than positions; or, exactly, not as many."""
+        """Reject members per position with too few entries or, if `exactly`, with any other number of entries."""
 
     def at(self, position: int) -> Learner:
-        """Return the learner that trains at each position as this one does at the given one."""
+        """Return the learner that trains at every position as this learner does at the given position."""
         return self
 
     @property
     def undecided(self) -> bool:
-        """Whether a plan is to choose members of the rule."""
+        """Whether members of the rule are to be chosen by planning."""
         return False
 
     @property
@@ -140,29 +140,29 @@ class Learner:
 
     @property
     def has_shape(self) -> bool:
-        """Whether the learner has features and samples; one whose law was measured has neither."""
+        """Whether the learner has features and samples; a learner with a measured law has neither."""
         return True
 
     def with_regularization(self, value: float | Sequence[float] | str) -> Learner:
-        """Return the proximal learner of the same shape with this λ, or one per position."""
+        """Return the proximal learner of the same shape with this λ, or with one λ per position."""
         return Learner(self.features, self.samples, self.noise, rule="proximal", regularization=value)
 
     @property
     def training(self) -> dict[str, Any]:
-        """How the learner trains, as members of a problem file: nothing for least squares."""
+        """How the learner trains, as members of a problem file; empty for least squares."""
         given = {name: getattr(self, name) for name in self.members()}
         lists = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
         said = {name: value for name, value in lists.items() if value is not None}
         return {"rule": self.rule, **said} if self.rule != DEFAULT else {}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members of a problem file, without those that say nothing."""
+        """Return the members in the format of a problem file, omitting those that are not needed."""
         shape = {"features": self.features, "samples": self.samples} if self.has_shape else {}
         return {**shape, "noise": self.noise, **self.training}
 
     @property
     def training_text(self) -> str:
-        """How the learner trains, in words; nothing for least squares."""
+        """How the learner trains, in words; empty for least squares."""
         return self.rule
 
     def shape_text(self, counts: IntArray | None) -> str:
@@ -172,16 +172,16 @@ class Learner:
 
     @property
     def label_noise(self) -> float:
-        """The variance of the labels' noise, which a test measures on top of the expected error."""
+        """The variance of the label noise, which measured squared errors contain on top of the expected error."""
         return self.noise**2
 
     @property
     def regime(self) -> Regime:
-        """`under` (m < n: there are samples enough to fit each region) or `over` (there are not)."""
+        """The regime: `under` (m < n: enough samples to fit each region) or `over` (too few samples)."""
         return "under" if self.features < self.samples else "over"
 
     def updates(self, counts: IntArray, positions: int | None = None) -> Updates:
-        """Return what training does at each position (one per region if omitted) in regions with so many samples."""
+        """Return the effect of training at each position (one per region if omitted) for the samples per region."""
         many = len(counts) if positions is None else positions
         self.check_positions(many, exactly=positions is None)
         numbers, kinds = np.unique(counts, return_inverse=True)

@@ -1,4 +1,4 @@
-"""A learner whose law was measured."""
+"""A learner with a measured error law."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from learnroute.model.validation import LARGEST_VALUE, IntArray, as_number
 
 @dataclass(frozen=True)
 class Calibrated(Learner):
-    """Any learner whose law was measured (`learnroute.learning.calibrate`). It has neither m nor n.
+    """Any learner with a measured error law (`learnroute.learning.calibrate`). It has neither m nor n.
 
     Parameters
     ----------
     noise
-        ν, the error that each visit adds in all regions; it may be negative, as the errors of a transfer matrix have
-        noise in them.
+        ν, the error that each visit adds in all regions; it may be negative, because the errors of a transfer matrix
+        contain noise.
     retention, coupling
         p₁ and q, 0 <= q <= p₁ <= 1.
     common_retention
-        ρ, the share of what all regions gain from a visit that a later visit leaves. If omitted, it is p₁ - q, as for
-        linear learners; networks often have more. With it, q may be up to 1.
+        ρ, the share of a gain common to all regions that a later visit retains. If omitted, it is p₁ - q, as for linear
+        learners; neural networks often have a larger ρ. If given, q may be up to 1.
     """
 
     rule: str = "calibrated"
@@ -65,24 +65,24 @@ class Calibrated(Learner):
         return {name: {**share, "description": f"Of the rule calibrated: {text}"} for name, text in texts.items()}
 
     def step(self, samples: int) -> Step:
-        """Return what was measured."""
+        """Return the measured step."""
         tied = self.retention - self.coupling
         second = tied if self.common_retention is None else self.common_retention
         return Step(self.retention, 1 - self.retention, self.coupling, second, self.noise)
 
     @property
     def has_shape(self) -> bool:
-        """It has no shape."""
+        """Whether the learner has features and samples: never."""
         return False
 
     def with_regularization(self, value: float | Sequence[float] | str) -> Learner:
-        """Refuse: λ is in what was measured."""
+        """Reject λ, because the measured law contains it already."""
         reason = "a calibrated learner has a fixed λ; to compare values of λ, calibrate the learner with each of them"
         raise InputError(reason, field="learner.rule")
 
     @property
     def training_text(self) -> str:
-        """Nothing: the shape says it."""
+        """Empty, because the text of the shape describes it."""
         return ""
 
     def shape_text(self, counts: IntArray | None) -> str:
@@ -92,12 +92,12 @@ class Calibrated(Learner):
 
     @property
     def label_noise(self) -> float:
-        """The noise is in what was measured."""
+        """0, because measured errors contain the label noise."""
         return 0.0
 
     @property
     def regime(self) -> Regime:
-        """`under` where nothing is retained."""
+        """The regime: `under` if nothing is retained, otherwise `over`."""
         return "over" if self.retention else "under"
 
 

@@ -1,4 +1,4 @@
-"""Early stopping: a few gradient steps from the model so far."""
+"""Early stopping: a few gradient steps from the previous model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from learnroute.model.validation import FloatArray, as_count, as_number
 
 @dataclass(frozen=True)
 class Gradient(Learner):
-    """A learner that takes k gradient steps of size η down ``|X'w - y|²/(2n)`` from the model so far.
+    """A learner that takes k gradient descent steps of size η on ``|X'w - y|²/(2n)`` from the previous model.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Gradient(Learner):
         return gradient_shares(self.rate * eigenvalues, self.steps)
 
     def check_shape(self, field: str, n: int) -> None:
-        """Refuse steps that diverge."""
+        """Reject steps that diverge."""
         most = largest_rate(self.features, n)
         if not 0 < self.rate < most:
             raise InputError(

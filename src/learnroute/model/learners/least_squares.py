@@ -1,4 +1,4 @@
-"""The paper's learner: least squares where n > m, else the exact fit that is nearest to the model so far."""
+"""The paper's learner: least squares if n > m, otherwise the exact fit that is nearest to the previous model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from learnroute.model.learners.base import DEFAULT, Learner
 
 @dataclass(frozen=True)
 class LeastSquares(Learner):
-    """The paper's learner. With n > m samples it forgets its model (e5), else it goes to the nearest exact fit (e11).
+    """The paper's learner. With n > m samples it forgets its model (e5), otherwise takes the nearest exact fit (e11).
 
     Parameters
     ----------
@@ -30,22 +30,22 @@ class LeastSquares(Learner):
         return Step(retention, min(n, m) / m, 0.0, retention, min(n, m) * variance / (abs(n - m) - 1))
 
     def check_shape(self, field: str, n: int) -> None:
-        """Refuse m in {n-1, n, n+1}."""
+        """Reject m in {n-1, n, n+1}."""
         check_inverse(self.features, field, n, "the rule proximal")
 
     @property
     def training_text(self) -> str:
-        """Nothing."""
+        """Empty: least squares is the default."""
         return ""
 
     @property
     def retention(self) -> float:
-        """The paper's r = 1 - n/m, the share of the old model that training in a region retains; 0 where n > m."""
+        """The paper's r = 1 - n/m, the share of the old model that training in a region retains; 0 if n > m."""
         return max(0, self.features - self.samples) / self.features
 
 
 def check_inverse(m: int, field: str, n: int, instead: str) -> None:
-    """Refuse a shape for which the mean of an inverse Wishart matrix is infinite."""
+    """Reject a shape for which the mean of an inverse Wishart matrix is infinite."""
     if abs(m - n) <= 1:
         below = f"<= {n - 2} or " if n > 2 else ""
         raise InputError(

@@ -1,4 +1,4 @@
-"""Proximal training: the mean squared residual plus λ times the squared distance to the model so far."""
+"""Proximal training: the mean squared residual plus λ times the squared distance to the previous model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from learnroute.model.spectrum import proximal_moments
 from learnroute.model.validation import LARGEST_VALUE, as_number, as_vector
 
 AUTO, SCHEDULE = "auto", "schedule"
-CHOSEN = (AUTO, SCHEDULE)  # what a plan chooses: one λ, or one per position
+CHOSEN = (AUTO, SCHEDULE)  # chosen by planning: one λ, or one λ per position
 
 
 @dataclass(frozen=True)
 class Proximal(Learner):
-    """A learner that is held to its model: it minimises ``|X'w - y|²/n + λ·|w - previous|²``.
+    """A learner that is regularised towards its previous model: it minimises ``|X'w - y|²/n + λ·|w - previous|²``.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ class Proximal(Learner):
         return proximal_moments(self.features, samples, given).step(self.noise**2)
 
     def check_shape(self, field: str, n: int) -> None:
-        """Refuse m in {n-1, n, n+1} where λ is 0."""
+        """Reject m in {n-1, n, n+1} if λ is 0."""
         if 0 in self.fixed_regularization:
             check_inverse(self.features, field, n, "a regularization > 0")
 
     def check_positions(self, positions: int, exactly: bool = True) -> None:
-        """Refuse a list of λ that has not one for each position."""
+        """Reject a list of λ without one entry per position."""
         given = len(self.regularization) if isinstance(self.regularization, tuple) else positions
         if given < positions or (exactly and given > positions):
             raise InputError(
@@ -82,7 +82,7 @@ class Proximal(Learner):
             )
 
     def at(self, position: int) -> Learner:
-        """Return the learner with the λ of a position; with λ = 0, that is least squares."""
+        """Return the learner with the λ of a position; for λ = 0, least squares."""
         given = self.fixed_regularization
         value = given[position] if len(given) > 1 else given[0]
         if value == 0:
@@ -91,7 +91,7 @@ class Proximal(Learner):
 
     @property
     def undecided(self) -> bool:
-        """Whether a plan is to choose λ."""
+        """Whether λ is to be chosen by planning."""
         return isinstance(self.regularization, str)
 
     @property
@@ -101,7 +101,7 @@ class Proximal(Learner):
 
     @property
     def fixed_regularization(self) -> tuple[float, ...]:
-        """The values of λ that are given; none where a plan chooses them."""
+        """The given values of λ; empty if they are to be chosen by planning."""
         given = self.regularization
         if isinstance(given, str):
             return ()
