@@ -58,7 +58,7 @@ def problem_of(learner: Learner, **changes: Any) -> Problem:
     ("given", "said"),
     [
         ([1, 2, 3, 4, -1], r"importance\[4\] = -1"),
-        ([0, 0, 0, 0, 0], "importance: 0 for all regions"),
+        ([0, 0, 0, 0, 0], "importance: is 0 for all regions; at least one must be > 0"),
         ([1, 2], "importance has 2 entries"),
         ([1, 2, 3, 4, None], r"importance\[4\]"),
         ([1, 2, 3, 4, float("inf")], r"importance\[4\]"),

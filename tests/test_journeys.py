@@ -176,12 +176,15 @@ def test_wrong_measurements_change_nothing() -> None:
     problem = random_problem("uniform", 4, UNDER, 1)
     trip = Journey(problem)
     for arguments, message in (
-        ({"region": "R9"}, "region = 'R9': is no region; left are R1, R2, R3, R4"),
+        ({"region": "R9"}, "region = 'R9': there is no such region; unvisited are R1, R2, R3, R4"),
         ({"errors": {"R9": 1}}, "errors.R9: there is no such region"),
         ({"errors": {"R1": -1}}, "errors.R1 = -1.0: errors must be >= 0"),
-        ({"errors": [1, 2]}, "errors = [1, 2]: an object with a number for each region"),
+        ({"errors": [1, 2]}, "errors = [1, 2]: expected an object with a number for each region"),
         ({"dissimilarity": {"R2": float("nan")}}, "dissimilarity.R2 = nan: dissimilarities must be finite"),
-        ({"region": "R1", "dissimilarity": {"R1": 2}}, "dissimilarity.R1 = 2: a region to itself is 0"),
+        (
+            {"region": "R1", "dissimilarity": {"R1": 2}},
+            "dissimilarity.R1 = 2: the dissimilarity of a region to itself is 0",
+        ),
         ({"vector": [1, 2]}, "vector: the problem has dissimilarities"),
     ):
         before = trip.to_dict()
@@ -241,13 +244,14 @@ def test_killed_at_any_step_it_resumes_to_the_same_route(tmp_path: Path) -> None
         file = tmp_path / f"{name}.json"
         Journey(problem, seed=1, file=file)
         for kill in kills:
-            visits = len(Journey.resume(file).visits)
+            visits, leftovers = len(Journey.resume(file).visits), len(list(tmp_path.glob(".learnroute-*")))
             killed = subprocess.run([sys.executable, "-c", DRIVE, str(file), str(kill)], capture_output=True, text=True)
             assert killed.returncode == -signal.SIGKILL, killed.stderr
-            assert len(Journey.resume(file).visits) == visits + (kill - 1) // 3  # two opens and a rename each
+            made = max(0, kill - 1 - leftovers) // 3  # two opens and a rename per write, and an open per leftover
+            assert len(Journey.resume(file).visits) == visits + made
         subprocess.run([sys.executable, "-c", DRIVE, str(file), "0"], check=True, capture_output=True)
         routes.append(Journey.resume(file).to_dict())
-        assert bool(list(tmp_path.glob(".learnroute-*"))) == bool(kills)
+        assert not list(tmp_path.glob(".learnroute-*"))  # the next write removes what killed ones left
     assert routes[0] == routes[1]
 
 
@@ -255,9 +259,9 @@ def test_killed_at_any_step_it_resumes_to_the_same_route(tmp_path: Path) -> None
     ("change", "message"),
     [
         (lambda d: d.pop("rest"), "not a journey"),
-        (lambda d: d.update(rest=["R1"]), "rest = ['R1']: the regions not visited yet"),
-        (lambda d: d.update(visits=[3]), "visits[0] = 3: an object with region"),
-        (lambda d: d.update(visits=[{"region": "X"}]), "region = 'X': is no region"),
+        (lambda d: d.update(rest=["R1"]), "rest = ['R1']: expected the regions not visited yet"),
+        (lambda d: d.update(visits=[3]), "visits[0] = 3: expected an object with region"),
+        (lambda d: d.update(visits=[{"region": "X"}]), "region = 'X': there is no such region"),
         (lambda d: d.update(method="best"), "method = 'best': unknown"),
         (lambda d: d["problem"].pop("learner"), "learner: missing"),
     ],
@@ -323,7 +327,7 @@ def test_the_command_takes_a_time_limit(tmp_path: Path, capsys: pytest.CaptureFi
     trip = str(tmp_path / "trip.json")
     assert run(["journey", trip, "--begin", str(tmp_path / "p.json"), "--time-limit", "5"]) == 0
     assert run(["journey", trip, "--visited", "R1", "--time-limit", "-1"]) == 2
-    assert "time_limit = -1.0: seconds must be > 0" in capsys.readouterr().err
+    assert "--time-limit = -1.0: seconds must be > 0" in capsys.readouterr().err
     assert not Journey.resume(trip).visits
 
 
@@ -366,9 +370,9 @@ def test_what_cannot_be_dropped_is_said_and_nothing_changes() -> None:
     trip.visit()
     before = trip.to_dict()
     for name, message in (
-        ("R1", "has been visited; left are R2, R3, R4"),
-        ("R4", "the route must begin or end there"),
-        ("R9", "is no region"),
+        ("R1", "has been visited; unvisited are R2, R3, R4"),
+        ("R4", r"R4': is the start or end of the route \(constraints\) and cannot be dropped"),
+        ("R9", "there is no such region; unvisited are R2, R3, R4"),
     ):
         with pytest.raises(InputError, match=message):
             trip.drop(name)

@@ -257,8 +257,8 @@ def test_another_ending_is_refused_before_any_work(kind: str, tmp_path: Path, mo
     found = result(kind)
     monkeypatch.setattr(type(found), "to_dict", lambda self: pytest.fail("work was done"))
     monkeypatch.setattr(learnroute.plots, found.picture, lambda *_, **__: pytest.fail("work was done"))
-    for name in ("a.docx", "a"):
-        with pytest.raises(InputError, match=r"unknown format .*; known are \.json, .*\.png, \.svg, \.pdf"):
+    for name, reason in (("a.docx", r"unknown format '\.docx'"), ("a", r"a: the name has no extension for the format")):
+        with pytest.raises(InputError, match=reason + r"; known are \.json, .*\.png, \.svg, \.pdf"):
             found.save(tmp_path / name)
     with pytest.raises(InputError, match=r"no folder"):
         found.save(tmp_path / "nowhere" / "a.png")

@@ -52,9 +52,9 @@ def test_a_travel_rate_that_decides_everything_is_told(name: str, rate: float) -
 def test_the_unit_of_travel_is_named_and_given_routes_are_judged_too() -> None:
     places = [[8.0, 47.0], [9.0, 47.5], [8.5, 46.0]]
     problem = Problem(None, Learner(60, 100, 0.5), dissimilarity=1 - np.eye(3), coordinates=places, geographic=True)
-    assert "that one km is worth, here 1;" in travel_notes(problem)[0]
-    assert "that one km is worth" in "".join(evaluate(problem, [0, 1, 2]).notes)
-    assert "that one unit of travel is worth" in travel_notes(small(travel_rate=1e6))[0]
+    assert "is the loss per km, here 1;" in travel_notes(problem)[0]
+    assert "is the loss per km" in "".join(evaluate(problem, [0, 1, 2]).notes)
+    assert "is the loss per unit of travel" in travel_notes(small(travel_rate=1e6))[0]
 
 
 def test_no_travel_is_deliberate_and_no_error_leaves_nothing_to_weigh() -> None:
@@ -107,10 +107,10 @@ def test_where_no_lambda_can_be_chosen_check_says_so(capsys: pytest.CaptureFixtu
     file = tmp_path / "problem.json"
     write_problem(small(Proximal(60, 100, 0.5, regularization="auto"), initial=None), file)
     _, out, _ = call(capsys, "check", str(file), "--json")
-    assert "no λ can be chosen" in json.loads(out)["notes"][0]
+    assert "λ cannot be chosen" in json.loads(out)["notes"][0]
     code, _, err = call(capsys, "plan", str(file))
     assert code == 2
-    assert "initial = 0 for all regions" in err
+    assert "initial is missing or 0 for all regions" in err
 
 
 def test_estimates_of_the_untrained_model_count(tmp_path: Path) -> None:

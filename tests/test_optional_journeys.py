@@ -97,7 +97,7 @@ def test_rules_hold_along_the_whole_journey() -> None:
     visits = Visits(["R5"], ["R1"], 2, 1, 4, 6.0)
     problem = small(visits=visits, travel_rate=0.01)
     journey = Journey(problem)
-    with pytest.raises(InputError, match="may not be visited"):
+    with pytest.raises(InputError, match="must not be visited"):
         journey.visit("R1")
     while journey.next is not None:
         journey.visit()

@@ -123,7 +123,7 @@ def test_a_time_limit_is_kept_and_points_are_counted() -> None:
     found = tradeoff(problem, points=3, time_limit=1e-9)
     assert not found.complete
     assert is_pareto_front(found)
-    with pytest.raises(InputError, match="points = 2000: at most 1000"):
+    with pytest.raises(InputError, match="points = 2000: must be <= 1000"):
         tradeoff(problem, points=2000)
     with pytest.raises(InputError, match="time_limit = 0: seconds must be > 0"):
         tradeoff(problem, time_limit=0)

@@ -233,9 +233,9 @@ def test_whoever_takes_a_problem_says_in_which_formats(capsys: pytest.CaptureFix
     taking = [name for name, command in commands.all().items() if "travel_rate" in [p.name for p in command.params]]
     assert {"plan", "compare", "tradeoff", "simulate", "convert"} <= set(taking)
     for name in taking:
-        words = set(
-            " ".join(call(capsys, name, "--help")[1].split()).split("FILE is a problem: ")[1].split(". ")[0].split()
-        )
+        text = " ".join(call(capsys, name, "--help")[1].split())
+        begin, end = ("Planning problem (", ")") if name == "rehearse" else ("FILE is a problem: ", ". ")
+        words = set(text.split(begin)[1].split(end)[0].split())
         assert {word.strip(",") for word in words} >= set(READERS) - {""}
 
 

@@ -222,7 +222,7 @@ def test_wrong_names_beside_it_are_refused(tmp_path: Path) -> None:
     path.write_text(HEAD + NODES + EDGE + "</graph></graphml>")
     assert read_problem(path, LEARNER).travel.tolist() == [[0, 3], [3, 0]]
     for nodes, message in (
-        ("a", "nodes = 'a': a list of node ids"),
+        ("a", "nodes = 'a': expected a list of node ids"),
         (["a", "z"], r"nodes\[1\] = 'z': there is no such node in town\.graphml"),
         (["a", True], r"nodes\[1\] = True: there is no such node"),
         (["a"], "1 regions; mark at least 2 nodes"),

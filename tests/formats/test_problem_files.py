@@ -235,7 +235,7 @@ def test_a_byte_order_mark_is_no_trouble_and_other_bytes_are_named(tmp_path: Pat
     (tmp_path / "bom.json").write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode())
     assert read_problem(tmp_path / "bom.json").size == 2
     (tmp_path / "bad.json").write_bytes(b'{"title": "\xff"}')
-    with pytest.raises(InputError, match="byte 11 is not UTF-8"):
+    with pytest.raises(InputError, match=r"not a text file in UTF-8 \(byte 11\); save it as UTF-8"):
         read_problem(tmp_path / "bad.json")
 
 

@@ -257,7 +257,7 @@ def test_pilot_bounds_cover_what_lies_inside() -> None:
 
 def test_pilot_features_can_be_asked_for_and_are_checked() -> None:
     assert estimate(base(), pilot=2).caveats[0].startswith("models are compared on 2 principal directions of 3")
-    with pytest.raises(InputError, match="pilot = 4: there are 3 features"):
+    with pytest.raises(InputError, match="pilot = 4: must be <= 3, the number of features"):
         estimate(base(), pilot=4)
     few = {**base(), "region 1": tuple(part[:18] for part in base()["region 1"])}
     rng = np.random.default_rng(0)

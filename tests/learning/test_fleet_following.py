@@ -239,7 +239,7 @@ def test_the_command_follows_no_single_route_of_a_fleet(tmp_path: Path, capsys: 
     where = folder_of(tmp_path / "samples", draw(np.random.default_rng(1)))
     arguments = ["follow", str(where), "--target", "y", "--problem", str(tmp_path / "problem.json"), "--route", "A,B"]
     assert run(arguments) == 2
-    assert "--route: is of one vehicle with one model; follow the plan" in capsys.readouterr().err
+    assert "--route: has one vehicle with one model; give the plan of the fleet with --plan" in capsys.readouterr().err
 
 
 def test_the_command_simulates_a_fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -160,7 +160,7 @@ def test_plain_tuples_do_and_a_pair_does_not() -> None:
     np.testing.assert_array_equal(
         follow(NAMES, plain, RouteRegressor()).errors, follow(NAMES, data, RouteRegressor()).errors
     )
-    with pytest.raises(InputError, match="region 'A': a RegionData, or"):
+    with pytest.raises(InputError, match="region 'A': expected a RegionData, or"):
         follow(NAMES, {name: region.train for name, region in data.items()}, RouteRegressor())
 
 

@@ -148,7 +148,7 @@ def test_strengths_by_position() -> None:
         model = np.linalg.inv(x.T @ x / 12 + strength * np.eye(5)) @ (x.T @ y / 12 + strength * model)
         np.testing.assert_allclose(learner.coef_, model, rtol=1e-9)
     assert learner.batches_ == 4
-    with pytest.raises(InputError, match="strength has 4 entries: there is none for batch 5"):
+    with pytest.raises(InputError, match="strength has 4 entries: none is left for batch 5; give one per batch"):
         learner.partial_fit(*batch(12, 5))
     again = learner.fit(*batch(12, 5, 0))  # begins anew, with the first strength
     np.testing.assert_allclose(

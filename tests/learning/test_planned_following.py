@@ -509,7 +509,8 @@ def test_numbers_of_samples_without_an_expected_error_are_refused_with_a_remedy(
     assert proximal.samples is not None
     assert proximal.samples.tolist() == [4, 7, 10, 13]
     assert plan(proximal).learner is not None
-    with pytest.raises(InputError, match="samples: no samples are left to train on; give the number per region"):
+    said = "samples: missing; no samples are left for training, so give the number per region"
+    with pytest.raises(InputError, match=said):
         estimate(raw(), share=1.0).to_problem(travel())
 
 

@@ -314,7 +314,7 @@ def test_the_command_prints_the_verdict_in_one_line_and_warns_of_another_learner
     assert run(["calibrate", *files, "--transfer", str(matrix), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"] in ("weak", "not supported")
-    meaning = {"weak": "plan with care", "not supported": "do not plan by it"}[found["verdict"]]
+    meaning = {"weak": "plan with care", "not supported": "do not plan with it"}[found["verdict"]]
     assert said["verdict"] == f"verdict    {found['verdict']}, {meaning}: {found['reason']}"
     assert said["advice"] == f"advice     {found['advice']}"
     shown = ", ".join(f"{name} {score:.3f}" for name, score in found["forms"].items())

@@ -148,7 +148,7 @@ def test_the_largest_loss_takes_each_dissimilarity_at_its_worse_bound() -> None:
         assert largest_loss(asked, order) == pytest.approx(worst, rel=1e-9)
     made = plan(asked)
     assert made.loss_at_most == pytest.approx(largest_loss(asked, made.order))
-    assert any("no upper bound" in note for note in made.notes)
+    assert any("do not give an upper bound on the loss" in note for note in made.notes)
     assert largest_loss(asked.replace(dissimilarity_low=None), range(4)) is None
     assert evaluate(asked.replace(learner=Learner(12, 30)), range(4)).loss_at_most is not None
 

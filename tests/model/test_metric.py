@@ -92,6 +92,6 @@ def test_a_guarantee_needs_a_check_that_was_finished() -> None:
     assert guarantee_of_algorithm1(problem).value == 1.5
     late = guarantee_of_algorithm1(problem, stop=lambda: True)
     assert late.value is None
-    assert "no time to check the triangle inequality" in late.reason
+    assert "no time was left to check the triangle inequality" in late.reason
     found = plan(problem, "algorithm1", time_limit=1e-3)
     assert found.guarantee.value is None

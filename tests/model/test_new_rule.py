@@ -24,7 +24,7 @@ def rule() -> Iterator[type[Learner]]:
         rule: str = "iterated"
         strength: float = field(kw_only=True)
 
-        def _checked_members(self) -> dict[str, Any]:
+        def _check_members(self) -> dict[str, Any]:
             return {"strength": as_number("learner.strength", self.strength, least=1e-9, meaning="the strength")}
 
         def shares(self, eigenvalues: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -57,7 +57,7 @@ def test_files_name_it_and_its_members(rule: type[Learner]) -> None:
         Learner(6, 9, 0.4, rule="iterated", strength=-1.0)
     with pytest.raises(InputError, match="the rule iterated needs strength"):
         Learner(6, 9, 0.4, rule="iterated")
-    with pytest.raises(InputError, match="the rule iterated has none"):
+    with pytest.raises(InputError, match="the rule iterated has no steps"):
         Learner(6, 9, 0.4, rule="iterated", strength=1.0, steps=3)
 
 

@@ -158,7 +158,7 @@ def test_files_hold_them_or_refuse(tmp_path: Path, suffix: str) -> None:
         ({"vectors": np.ones((6, 2))}, "transfer and vectors: both given"),
         ({"truth": np.ones((6, 2))}, "truth: belongs to dissimilarities"),
         ({"dissimilarity_low": np.zeros((6, 6))}, "dissimilarity_low: belongs to dissimilarities"),
-        ({"samples": [5] * 6}, "samples: a calibrated learner has none"),
+        ({"samples": [5] * 6}, "samples: a calibrated learner has no samples; remove them"),
         ({"transfer": -np.ones((6, 6))}, "transfer[0, 0] = -1"),
         ({"transfer": np.ones((5, 5))}, "transfer has 5 rows"),
     ],
@@ -172,11 +172,11 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], said: str) -> Non
 @pytest.mark.parametrize(
     ("members", "said"),
     [
-        ({"retention": 1.2}, "learner.retention = 1.2: a number from 0 to 1"),
-        ({"coupling": 0.5}, "learner.coupling = 0.5: a number from 0 to the retention"),
+        ({"retention": 1.2}, "learner.retention = 1.2: expected a number from 0 to 1"),
+        ({"coupling": 0.5}, "learner.coupling = 0.5: expected a number from 0 to the retention"),
         ({"coupling": None}, "learner.coupling: missing; the rule calibrated needs retention and coupling"),
-        ({"common_retention": 1.5}, "learner.common_retention = 1.5: a number from 0 to 1"),
-        ({"features": 8}, "learner.features = 8: a calibrated learner has none"),
+        ({"common_retention": 1.5}, "learner.common_retention = 1.5: expected a number from 0 to 1"),
+        ({"features": 8}, "learner.features = 8: a calibrated learner has no features; remove them"),
         ({"rule": "proximal", "regularization": 1.0, "features": 8, "samples": 9}, "learner.retention = 0.4: the rule"),
     ],
 )
@@ -195,7 +195,9 @@ def test_what_needs_symmetry_says_so() -> None:
     ):
         with pytest.raises(InputError, match=r"transfer: .*dissimilarities; this problem has measured errors"):
             call()
-    with pytest.raises(InputError, match=r"learner.rule: a calibrated learner was measured"):
+    with pytest.raises(
+        InputError, match=r"learner.rule: a calibrated learner cannot be simulated; train it with `follow`"
+    ):
         simulate(problem(CALIBRATED), range(6), 10)
 
 

@@ -42,9 +42,9 @@ def test_streams_are_those_of_spawn() -> None:
     [
         ({"families": "flat"}, "families = 'flat': unknown; known are uniform"),
         ({"regions": [3, 1]}, "regions[1] = 1: the number of regions must be >= 2"),
-        ({"regions": []}, "regions = []: at least one value"),
+        ({"regions": []}, "regions = []: expected at least one value"),
         ({"regions": [3, 3]}, "regions[1] = 3: given twice"),
-        ({"regions": {"from": 3}}, "regions = {'from': 3}: a value or a list"),
+        ({"regions": {"from": 3}}, "regions = {'from': 3}: expected a value or a list of values"),
         ({"features": 0}, "features = 0"),
         ({"noise": -1}, "noise = -1.0: the noise σ must be >= 0"),
         ({"noise": "loud"}, "noise = 'loud'"),

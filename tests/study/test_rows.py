@@ -99,8 +99,8 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path, stores: dict[int, Pa
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.csv", "cell,family\n1,uniform\n", "no column regions"),
-        ("a.csv", "", "no column cell"),
+        ("a.csv", "cell,family\n1,uniform\n", "has no column 'regions'; give rows written by `learnroute sweep`"),
+        ("a.csv", "", "has no column 'cell'; give rows written by `learnroute sweep`"),
         ("a.csv", ",".join(COLUMNS) + "\n" + "x" + "," * (len(COLUMNS) - 1) + "\n", "line 2"),
         ("a.parquet", "no", "not a Parquet file"),
         ("a.xlsx", "", "unknown format"),

@@ -32,7 +32,7 @@ from learnroute.cli.learning import SCALINGS, travel_fields
 from learnroute.cli.own_code import own_code
 from learnroute.cli.training import MEASURES, data_options, learner_by_name, read_regions, samples_width
 from learnroute.errors import InputError
-from learnroute.formats import PLAN_WRITERS, check_plan_destination
+from learnroute.formats import PLAN_WRITERS, READERS, check_plan_destination
 from learnroute.formats.csv_files import training_member
 from learnroute.interrupts import stop_on_interrupt
 from learnroute.model.constraints import Constraints
@@ -58,8 +58,8 @@ AUTO = "auto"
                  help="Regularisation strength λ of the proximal learner: a number, or auto (chosen with the route). "
                  "Default: from the problem, otherwise 1."),
     click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
-                 help="Planning problem with travel, constraints, visits, fleet, features_scaling and learner. Options "
-                 "about routes replace its own."),
+                 help=f"Planning problem ({suffixes(READERS)}) with travel, constraints, visits, fleet, "
+                 "features_scaling and learner. Options about routes replace its own."),
     click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
                  help="Error measure of a model in a region."),
 )  # fmt: skip

@@ -311,7 +311,7 @@ def _train_along(
 
 def _first_learner(model: Any, region: RegionData) -> Any:
     """Return a learner that predicts before any training; reject learners that cannot."""
-    if hasattr(model, "untrained") and not hasattr(model, "coef_"):
+    if hasattr(model, "without_training") and not hasattr(model, "coef_"):
         return model.without_training(region.test[0].shape[1])
     try:
         model.predict(region.test[0][:1])
@@ -386,7 +386,7 @@ def reseed(model: Any, seed: int) -> Any:
 
 def errors_before(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArray | None:
     """Return the error in each region of a linear learner's first model; None for other learners."""
-    if hasattr(model, "untrained") and not hasattr(model, "coef_"):
+    if hasattr(model, "without_training") and not hasattr(model, "coef_"):
         model = model.without_training(regions[0].test[0].shape[1])
     return errors_in(model, regions, error) if hasattr(model, "coef_") else None
 

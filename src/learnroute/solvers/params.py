@@ -348,7 +348,7 @@ class AutoParams(NamedTuple):
 class VisitSearchParams(NamedTuple):
     """Ruin and recreate of sequences of visits (`visits.search`)."""
 
-    rearranged: float = 0.97  # share of iterations that make a 2-opt or Or-opt move instead of ruin and recreate
+    rearranged: float = 0.9  # share of iterations that make a 2-opt or Or-opt move instead of ruin and recreate
     removed: float = 10.0  # maximum of the mean number of visits that an iteration removes
     string: int = 10  # maximum length of a removed string
     added: int = 10  # maximum number of absent regions that are tried in addition
@@ -358,8 +358,8 @@ class VisitSearchParams(NamedTuple):
     starts: int = 10  # start sequences: the last visits of lowest cost alone
     descent: int = 300  # iterations of the descent from each start
     descent_share: float = 0.4  # share of the time for all descents, before the best of them is annealed
-    iterations: int = 1000  # iterations per region of the annealing
-    most_iterations: int = 60_000  # maximum number of these iterations
+    iterations: int = 2000  # iterations per region of the annealing
+    most_iterations: int = 100_000  # maximum number of these iterations
     hot: float = 0.5  # first temperature, in typical losses of an iteration
     cold: float = 0.001  # last temperature, in the same unit
     coolings: int = 3  # number of coolings from the first to the last temperature
@@ -440,7 +440,9 @@ class SolverParams(NamedTuple):
     pareto: ParetoParams = ParetoParams()
     visit_search: VisitSearchParams = VisitSearchParams()
     # for fleets, all starts are annealed, together for `descent_share` of the effort
-    fleet_search: VisitSearchParams = VisitSearchParams(rearranged=0.7, hot=1.0, cold=0.01, work=1e6)
+    fleet_search: VisitSearchParams = VisitSearchParams(
+        rearranged=0.7, iterations=1000, most_iterations=60_000, hot=1.0, cold=0.01, work=1e6
+    )
     visit_proof: VisitProofParams = VisitProofParams()
     visit_bound: VisitBoundParams = VisitBoundParams()
     rehearsal: RehearsalParams = RehearsalParams()

@@ -9,7 +9,7 @@ from learnroute.model.certificates.base import Certificate
 
 
 class HeldKarp(Certificate):
-    """All sets of regions were enumerated; whoever doubts it enumerates them again."""
+    """The optimum over all sets of regions; verification enumerates them again."""
 
     kind: ClassVar[str] = "held-karp"
 
