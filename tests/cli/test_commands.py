@@ -297,7 +297,7 @@ def test_a_field_of_the_file_is_not_taken_for_an_option(capsys: pytest.CaptureFi
 def test_without_arguments_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys)
     assert code == 0
-    assert "Plan the order" in out
+    assert "Plan where a moving learner goes to learn" in out
     assert call(capsys, "--version")[1].startswith("learnroute, version 0.")
 
 

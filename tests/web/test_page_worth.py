@@ -139,7 +139,7 @@ def test_a_refusal_is_one_line(opened: Open, tmp_path: Path) -> None:
     page.click("#compare-learners")
     page.wait_for_selector("#worth-text.wrong")
     said = page.inner_text("#worth-text")
-    assert said.startswith("initial = 0 for all regions: ")
+    assert said.startswith("initial is missing or 0 for all regions: ")
     assert "\n" not in said
     assert not page.is_visible("#worth-table")
     page.click("#add")
