@@ -5,7 +5,7 @@ in one thread, so that other work on the machine matters little.
 
 The excess is relative to the value minus a constant part, which does not depend on the routes. If models are averaged,
 the constant part is the error of the mean model, which is a lower bound for every average. If models serve their own
-regions, it is the error of as many free models, plus the first model, with each region served by the nearest one: the
+regions, it is the error of as many free models, plus the initial model, with each region served by the nearest one: the
 smallest sum of squares that k-means found. If that is not the minimum, the excess is overstated.
 
 In the comparison with PyVRP, all regions are required, vehicles start from a depot and return to it, and no vehicle may
@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import math
 import os
 import platform
 import time
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,7 @@ from learnroute.solvers.fleets.search import search
 from visits import drawn
 
 MAPS = ("uniform", "clustered")
-# cost of crossing the map, in errors of the first model over all regions; and whether all regions are required
+# cost of crossing the map, in errors of the initial model over all regions; and whether all regions are required
 TRAVEL = {"optional": (1e-3, False), "required": (0.03, True)}
 FLEETS = {"vehicles": "{} vehicles", "depot": "{} vehicles, depot", "models": "{} models"}
 # learner, map, fleet, how models serve, vehicles or models, regions
@@ -58,6 +60,7 @@ ROWS = (
 SIZES, SIZES_PYVRP, SIZES_LIMITS = [200], [100, 200, 400], [1000]
 WHOLE = 1e6  # PyVRP's units of distance, which are integers, per unit of ours
 CLUSTERINGS = 20
+AGREEMENT = 1e-9  # relative difference up to which two values are the same
 
 
 def problem_of(size: int, learner: str, place: str, kind: str, serve: Any, count: int, regions: str) -> Problem:
@@ -81,7 +84,7 @@ def unchangeable(objective: FleetObjective) -> float:
 
 
 def _clustered(points: FloatArray, initial: FloatArray, count: int, rng: np.random.Generator) -> float:
-    """Return the sum of squares to the nearest centre, which may be the first model, after Lloyd's algorithm."""
+    """Return the sum of squares to the nearest centre, which may be the initial model, after Lloyd's algorithm."""
     centres = points[rng.permutation(len(points))[:count]]
     before = math.inf
     while True:
@@ -103,22 +106,35 @@ def routes_after(objective: FleetObjective, seconds: float, seed: int) -> FleetR
 
 
 def beside_restarts(options: argparse.Namespace) -> None:
-    """Print one row per problem: the evaluated search against longer ones."""
-    print(
-        f"\n| T | map | learner | fleet | serve | regions | visits | best value | excess after {options.seconds:g} s |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
+    """Print one row per problem: the excess of each evaluated search over the best value of all."""
+    record = json.loads(options.record.read_text()) if options.record and options.record.exists() else {}
+    excesses = f"excess after {options.seconds:g} s"
+    print(f"\n| T | map | learner | fleet | serve | regions | restarts | vehicles, models | best value | {excesses} |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for size, number in itertools.product(options.sizes or SIZES, options.rows or range(len(ROWS))):
         learner, place, kind, serve, count, regions = ROWS[number]
         objective = fleet_objective_of(problem_of(size, learner, place, kind, serve, count, regions))
-        longer = [routes_after(objective, options.long, 100 + seed) for seed in range(options.restarts)]
-        quick = [routes_after(objective, options.seconds, seed) for seed in range(options.seeds)]
-        best = min([*longer, *quick], key=objective)
-        mean = float(np.mean([objective(routes) for routes in quick]))
-        excess = 100 * (mean - objective(best)) / (objective(best) - unchangeable(objective))
-        found = f"{len(best.regions)} | {objective(best):.6g} | {excess:.2f} %"
-        print(f"| {size} | {place} | {learner} | {FLEETS[kind].format(count)} | {serve} | {regions} | {found} |",
-              flush=True)  # fmt: skip
+        seeds = range(options.first_seed, options.first_seed + options.seeds)
+        quick = [value_and_use(objective, options.seconds, seed) for seed in seeds]
+        longer = record.get(f"{size} {number}", [])
+        for seed in range(options.restarts):
+            longer.append(value_and_use(objective, options.long, 100 + seed))
+            if sum(value <= min(longer)[0] * (1 + AGREEMENT) for value, _ in longer) == options.agree:
+                break
+        best, used = min(map(tuple, [*longer, *quick]))
+        if options.record:
+            record[f"{size} {number}"] = [*longer, *quick]
+            options.record.write_text(json.dumps(record))
+        free = best - unchangeable(objective)
+        found = ", ".join(f"{100 * (value - best) / free:.2f}" for value, _ in quick)
+        row = f"{size} | {place} | {learner} | {FLEETS[kind].format(count)} | {serve} | {regions} | {len(longer)}"
+        print(f"| {row} | {used} | {best:.6g} | {found} % |", flush=True)
+
+
+def value_and_use(objective: FleetObjective, seconds: float, seed: int) -> tuple[float, int]:
+    """Return the value found in the given number of seconds, and the number of vehicles or models used."""
+    routes = routes_after(objective, seconds, seed)
+    return objective(routes), sum(map(bool, routes.trainings(objective.rules.size)))
 
 
 def travel_alone(size: int, place: str, count: int) -> FleetObjective:
@@ -205,7 +221,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="of the search that is judged, and of PyVRP")
     parser.add_argument("--long", type=float, default=30.0, help="seconds of each restart that it is compared with")
     parser.add_argument("--restarts", type=int, default=10)
-    parser.add_argument("--seeds", type=int, default=1, help="searches that are judged, of which the mean is shown")
+    parser.add_argument("--agree", type=int, default=4, help="stop restarts when this many found the best value")
+    parser.add_argument("--record", type=Path, help="file with the values of earlier runs, which count as restarts")
+    parser.add_argument("--seeds", type=int, default=1, help="number of searches that are judged")
+    parser.add_argument("--first-seed", type=int, default=0, help="seed of the first of them")
     options = parser.parse_args()
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     table = beside_pyvrp if options.pyvrp else time_limits if options.limits else beside_restarts

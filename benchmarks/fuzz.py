@@ -2,7 +2,7 @@
 
 Each run draws new seeds. A failure prints the command that repeats it: `python benchmarks/fuzz.py ATTACK SEED`.
 Cases (tests/attacks.py): plans with all rules, ends, depots, visits, fleets and magnitudes, compared with all routes in
-fractions; mutated certificates; damaged files; mutated requests.
+fractions; mutated plans and certificates; damaged files; mutated requests.
 """
 
 from __future__ import annotations

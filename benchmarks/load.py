@@ -1,9 +1,9 @@
 """Bounded load on a separate service on 127.0.0.1: plans per second, latency, start-up, memory, first picture.
 
-Prints the table shown in docs/service.md. All counts are fixed; the whole run takes about two minutes.
+Prints the table shown in docs/appendix/benchmarks.md. All counts are fixed; the whole run takes about two minutes.
 With `--faults`: 200 clients at once, slow and disconnecting clients, bodies that are too large or never end, a full
 queue, cancelled jobs, and workers killed while they calculate. Fails if an answer is neither a result nor a refusal, a
-503 or 429 has no Retry-After, a worker is lost, or memory is not released.
+503 has no Retry-After, a worker is lost, or memory is not released.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ async def ask(port: int, method: str, path: str, body: bytes = b"", pause: float
     answer = heard.decode()
     status = answer.partition(" ")[2][:3] or "unanswered"
     top, _, rest = answer.partition("\r\n\r\n")
-    if status in ("429", "503") and "retry-after" not in top.lower():
+    if status == "503" and "retry-after" not in top.lower():
         status = "no Retry-After"
     place = re.search(r"location: (\S+)", top, re.IGNORECASE)
     return status, rest, place[1] if place else ""

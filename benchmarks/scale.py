@@ -164,7 +164,8 @@ def growth_figure(
     axes.set(xscale="log", yscale="log", xlabel="number of regions T", ylabel="processor time in seconds")
     tidy(axes)
     axes.legend(frameon=False, fontsize=8, loc="lower right")
-    figure.suptitle("Time against the number of regions; dotted: least squares", fontsize=10, x=0.01, ha="left")
+    title = "Processor time against the number of regions; dotted: least-squares fit"
+    figure.suptitle(title, fontsize=10, x=0.01, ha="left")
     return figure
 
 

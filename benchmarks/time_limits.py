@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from learnroute import (
+    Depot,
     Fleet,
     Journey,
     Learner,
@@ -44,7 +45,7 @@ from learnroute import (
     write_problem,
 )
 from learnroute.errors import InputError
-from learnroute.learning import RouteRegressor, rehearse
+from learnroute.learning import RouteRegressor, rehearse, simulate
 from learnroute.model.learners import Proximal
 from learnroute.model.visits import Visits
 from learnroute.study.families import random_problem
@@ -56,14 +57,31 @@ def _proximal(problem: Problem, regularization: str | float) -> Problem:
     return problem.replace(learner=Proximal(FEATURES, SAMPLES, NOISE, regularization=regularization))
 
 
-def _visit(problem: Problem, limit: float) -> Any:
-    trip = Journey(problem, "nearest")
+def _with_fleet(problem: Problem, **members: Any) -> Problem:
+    return problem.replace(fleet=Fleet(**members), initial=np.ones(problem.size))
+
+
+PROBLEMS: dict[str, Callable[[Problem], Problem]] = {
+    "": lambda problem: problem,
+    "depot": lambda problem: problem.replace(depot=Depot(coordinates=(0.5, 0.5), travel=np.ones(problem.size))),
+    "λ = 1": lambda problem: _proximal(problem, 1.0),
+    "λ auto": lambda problem: _proximal(problem, "auto"),
+    "λ schedule": lambda problem: _proximal(problem, "schedule"),
+    "visits": lambda problem: problem.replace(visits=Visits()),
+    "all required": lambda problem: problem.replace(visits=Visits("all", repeat=2)),
+    "visits, λ auto": lambda problem: _proximal(problem, "auto").replace(visits=Visits()),
+    "visits, λ schedule": lambda problem: _proximal(problem, "schedule").replace(visits=Visits()),
+    "fleet": lambda problem: _with_fleet(problem, vehicles=3),
+    "fleet, λ auto": lambda problem: _with_fleet(_proximal(problem, "auto"), vehicles=3),
+    "own models": lambda problem: _with_fleet(problem, vehicles=3, serve="own"),
+    "models": lambda problem: _with_fleet(problem, models=3),
+}
+
+
+def _started(problem: Problem, limit: float) -> Journey:
+    trip = Journey(problem, "nearest", time_limit=limit)
     clock(limit)
-    return trip.visit(time_limit=limit)
-
-
-def _with_fleet(problem: Problem) -> Problem:
-    return problem.replace(fleet=Fleet(vehicles=3), initial=np.ones(problem.size))
+    return trip
 
 
 def _rehearse(problem: Problem, limit: float) -> Any:
@@ -71,39 +89,38 @@ def _rehearse(problem: Problem, limit: float) -> Any:
     shapes = ((30, 10), (30,), (15, 10), (15,))
     samples = {name: tuple(rng.normal(size=shape) for shape in shapes) for name in problem.regions}
     clock(limit)
-    return rehearse(samples, RouteRegressor(), time_limit=limit)
+    return rehearse(samples, RouteRegressor(), visits=problem.visits, fleet=problem.fleet, time_limit=limit)
+
+
+def _route(problem: Problem) -> dict[str, Any]:
+    """Return a route through all regions: dealt to the vehicles, or to the models of one vehicle."""
+    regions, rules = range(problem.size), problem.fleet_rules
+    if rules is None or rules.vehicles == 1:
+        return {"route": regions, "models": None if rules is None else [k % rules.models for k in regions]}
+    return {"route": [regions[vehicle :: rules.vehicles] for vehicle in range(rules.vehicles)]}
+
+
+def _simulate(problem: Problem, limit: float) -> Any:
+    models = np.random.default_rng(1).normal(size=(problem.size, FEATURES))
+    known = problem.replace(truth=models, initial_model=np.zeros(FEATURES))
+    clock(limit)
+    return simulate(known, **_route(known), time_limit=limit)
 
 
 CALLS: dict[str, Callable[[Problem, float], Any]] = {
     "plan": lambda problem, limit: plan(problem, time_limit=limit),
-    "plan, λ auto": lambda problem, limit: plan(_proximal(problem, "auto"), time_limit=limit),
-    "plan, λ schedule": lambda problem, limit: plan(_proximal(problem, "schedule"), time_limit=limit),
-    "evaluate": lambda problem, limit: evaluate(problem, range(problem.size), time_limit=limit),
-    "evaluate, λ auto": lambda problem, limit: evaluate(
-        _proximal(problem, "auto"), range(problem.size), time_limit=limit
-    ),
-    "evaluate, λ schedule": lambda problem, limit: evaluate(
-        _proximal(problem, "schedule"), range(problem.size), time_limit=limit
-    ),
+    "evaluate": lambda problem, limit: evaluate(problem, **_route(problem), time_limit=limit),
     "compare": lambda problem, limit: compare(problem, time_limit=limit),
-    "compare, λ = 1": lambda problem, limit: compare(_proximal(problem, 1.0), time_limit=limit),
     "compare_learners": lambda problem, limit: compare_learners(problem, time_limit=limit),
     "tradeoff": lambda problem, limit: tradeoff(problem, time_limit=limit),
-    "tradeoff, λ = 1": lambda problem, limit: tradeoff(_proximal(problem, 1.0), time_limit=limit),
     "robustness": lambda problem, limit: robustness(problem, 0.2, time_limit=limit),
-    "robustness, λ = 1": lambda problem, limit: robustness(_proximal(problem, 1.0), 0.2, time_limit=limit),
+    "simulate": _simulate,
     "Journey": lambda problem, limit: Journey(problem, time_limit=limit),
-    "Journey, λ auto": lambda problem, limit: Journey(_proximal(problem, "auto"), time_limit=limit),
-    "visit": _visit,
-    "visits": lambda problem, limit: plan(problem.replace(visits=Visits()), time_limit=limit),
-    "visits, λ auto": lambda problem, limit: plan(
-        _proximal(problem, "auto").replace(visits=Visits()), time_limit=limit
-    ),
+    "Journey.visit": lambda problem, limit: _started(problem, limit).visit(time_limit=limit),
+    "Journey.drop": lambda problem, limit: _started(problem, limit).drop(problem.regions[-1], time_limit=limit),
     "visit_curve": lambda problem, limit: visit_curve(problem, time_limit=limit),
-    "fleet": lambda problem, limit: plan(_with_fleet(problem), time_limit=limit),
-    "compare_fleets": lambda problem, limit: compare_fleets(_with_fleet(problem), time_limit=limit),
+    "compare_fleets": lambda problem, limit: compare_fleets(problem, time_limit=limit),
     "rehearse": _rehearse,
-    "visit, λ = 1": lambda problem, limit: _visit(_proximal(problem, 1.0), limit),
 }
 COMMANDS = {
     "plan": ("plan",),
@@ -132,12 +149,13 @@ def clock(limit: float) -> None:
 
 def timed_call(name: str, file: str, limit: float, processor_clock: bool) -> None:
     """Make one call and print its wall and processor time."""
-    problem = read_problem(file)
+    call, _, kind = name.partition(", ")
+    problem = PROBLEMS[kind](read_problem(file))
     if processor_clock:
         time.monotonic = time.perf_counter = time.process_time
     clock(limit)
     try:
-        CALLS[name](problem, limit)
+        CALLS[call](problem, limit)
     except InputError as refusal:
         print(refusal, file=sys.stderr)
     wall, processor = time.perf_counter() - started, time.process_time()
@@ -170,7 +188,7 @@ def main() -> None:
     parser.add_argument("--limits", type=float, nargs="+", default=[1.0, 3.0, 5.0])
     parser.add_argument("--commands", action="store_true")
     parser.add_argument("--processor", action="store_true")
-    parser.add_argument("--calls", nargs="+")
+    parser.add_argument("--calls", nargs="+", help="such as plan, or of one kind of problem: 'plan, λ auto'")
     parser.add_argument("--call", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.call:
@@ -187,7 +205,10 @@ def main() -> None:
             write_problem(
                 random_problem("euclidean", size, Learner(FEATURES, SAMPLES, NOISE), 1), Path(folder) / f"{size}.npz"
             )
-        for name in given.calls or (COMMANDS if given.commands else CALLS):
+        kinds = [f", {kind}" if kind else "" for kind in PROBLEMS]
+        all_calls = {call: [f"{call}{kind}" for kind in kinds] for call in CALLS}
+        wanted = given.calls or list(COMMANDS if given.commands else CALLS)
+        for name in wanted if given.commands else [one for call in wanted for one in all_calls.get(call, [call])]:
             for limit in given.limits:
                 cells = []
                 for size in given.sizes:

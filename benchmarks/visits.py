@@ -33,7 +33,7 @@ LEARNERS: dict[str, tuple[int, float | None]] = {
     "λ = 0.5": (120, 0.5),
     "λ = 5": (120, 5.0),
 }
-# cost of crossing the map, in errors of the first model over all regions; and the share of required regions
+# cost of crossing the map, in errors of the initial model over all regions; and the share of required regions
 ROWS = ((1e-5, 0.0), (1e-3, 0.0), (0.03, 0.0), (0.03, 0.5), (0.03, 1.0))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -27,6 +28,7 @@ numpydoc_show_class_members = False
 default_role = "code"
 
 html_math_renderer = "mathml"
+LETTER = 'mathvariant="normal" style="font-family: serif; font-style: italic"'
 html_theme = "furo"
 html_title = "learnroute"
 html_show_sphinx = False
@@ -38,6 +40,8 @@ def render_formula(translator: Any, node: nodes.Element) -> None:
     displayed = isinstance(node, nodes.math_block)
     markup = convert(node.astext(), display="block" if displayed else "inline")
     markup = markup.replace('columnalign="', 'style="text-align: ')  # browsers support the latter only
+    # letters in an ordinary font, because subscripts in fallback fonts for mathematical letters are not lowered
+    markup = re.sub("<mi>([^<;]|&[^<]*;)</mi>", rf"<mi {LETTER}>\1</mi>", markup)
     markup = markup.replace("<mo>&#x02016;</mo>", '<mo stretchy="false">&#x02016;</mo>')  # norms as high as letters
     translator.body.append(f"<p>{markup}</p>" if displayed else markup)
     raise nodes.SkipNode

@@ -28,6 +28,7 @@ from learnroute.web.tasks import TASKS, Result, run_task
 METHODS = ("auto", "search", "nearest", "algorithm1")
 LIMITS = Limits(regions=20, seconds=5.0)
 MUTANTS = 30  # per plan
+CLAIMS = {"optimum": ("loss", "total"), "bound": ("lower_bound",), "certificate": ("certificate", "bound")}
 OTHERS = (0, -1, 0.5, 2, 3, 1e-300, 1e9, 1e60, 1e300, 10**30, None, "x", True)  # replacements for numbers
 
 
@@ -103,6 +104,33 @@ def attack_certificates(seed: int) -> None:
         judged(forged, mutated(forged, data, rng))
 
 
+def attack_forgeries(seed: int) -> None:
+    """Mutate plans with optional visits and of fleets, and check that no false bound or optimum is confirmed."""
+    problem = random_visits(seed, 4) if seed % 2 else random_fleet(seed)
+    if problem is None:
+        return
+    if problem.fleet_rules is None:
+        losses = Exact(problem)
+        least = min(map(losses.total, sequences(problem)), default=None)
+    else:
+        least = ExactFleet(problem).least()
+    if least is None:
+        return
+    found = plan(problem)
+    room = Fraction(1, 10**9) * abs(least) + Fraction(found.loss.magnitude) / 10**11
+    rng, data = np.random.default_rng(seed), json.loads(dumps(found.to_dict()))
+    for _ in range(MUTANTS):
+        forged = mutated(None, data, rng)
+        try:
+            verdicts = {check.what: check.holds for check in verify(problem, forged)}
+        except InputError:
+            continue
+        if verdicts.get("loss"):
+            claims = {what: Fraction(at(forged, path)) for what, path in CLAIMS.items() if verdicts.get(what)}
+            wrong = [what for what, claim in claims.items() if claim > least + room]
+            assert wrong == [], (wrong, float(least), dumps(forged))
+
+
 @functools.cache
 def _readers() -> list[Reader]:
     with tempfile.TemporaryDirectory() as folder:
@@ -151,9 +179,7 @@ def _change(body: Any, rng: random.Random) -> None:
     turn = rng.random()
     if turn < 0.5 and numbers:
         path = rng.choice(numbers)
-        at(body, path[:-1])[path[-1]] = rng.choice(
-            [0, -1, 0.5, 2, 3, 1e-300, 1e9, 1e60, 1e300, 10**30, None, "x", True]
-        )
+        at(body, path[:-1])[path[-1]] = rng.choice(OTHERS)
     elif turn < 0.7 and lists:
         row = at(body, rng.choice(lists))
         row[:] = rng.choice([[], row[:1], row[1:], row + row, row[::-1]])
@@ -167,6 +193,7 @@ ATTACKS: dict[str, Callable[[int], None]] = {
     "visits": attack_visits,
     "fleets": attack_fleets,
     "certificates": attack_certificates,
+    "forgeries": attack_forgeries,
     "files": attack_files,
     "requests": attack_requests,
 }

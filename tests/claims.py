@@ -187,19 +187,28 @@ class Exact:
             tables = problem.updates.tables
             visits = len(tables[0])
             self.laws = [[tuple(Fraction(float(x[t, k])) for x in tables) for k in range(size)] for t in range(visits)]
+        self.reached: dict[tuple[int, ...], tuple[list[Fraction], Fraction]] = {(): (self.initial, Fraction(0))}
 
     @staticmethod
     def _least_squares(m: int, n: int, variance: Fraction) -> tuple[Fraction, ...]:
         kept, noise = Fraction(max(0, m - n), m), min(n, m) * variance / (abs(n - m) - 1)
         return kept, 1 - kept, Fraction(0), kept, noise
 
+    def after(self, visits: tuple[int, ...]) -> tuple[list[Fraction], Fraction]:
+        """Return a_j and b of the recursion e_j = a_j - b after some visits; orders that begin alike share them."""
+        if visits not in self.reached:
+            means, common = self.after(visits[:-1])
+            k = visits[-1]
+            p, learnt, q, second, noise = self.laws[len(visits) - 1][k]
+            self.reached[visits] = (
+                [p * mean + learnt * far for mean, far in zip(means, self.delta[k], strict=True)],
+                second * common + q * means[k] - noise,
+            )
+        return self.reached[visits]
+
     def total(self, order: tuple[int, ...]) -> Fraction:
-        """Return the loss by the recursion e_j = a_j - b, including travel."""
-        size, means, common = self.problem.size, list(self.initial), Fraction(0)
-        for t, k in enumerate(order):
-            p, learnt, q, second, noise = self.laws[t][k]
-            common = second * common + q * means[k] - noise
-            means = [p * mean + learnt * far for mean, far in zip(means, self.delta[k], strict=True)]
+        """Return the loss, including travel."""
+        size, (means, common) = self.problem.size, self.after(tuple(order))
         stops = order if self.problem.depot is None else (size, *order)
         way = sum((self.travel[a][b] for a, b in itertools.pairwise(stops)), Fraction(0))
         if self.problem.closed:
@@ -222,9 +231,9 @@ class ExactFleet(Exact):
         self.trained: dict[tuple[int, ...], tuple[list[Fraction], list[Fraction], Fraction]] = {}
 
     def model(self, regions: tuple[int, ...]) -> tuple[list[Fraction], list[Fraction], Fraction]:
-        """Return the errors of a model, its shares of regions and (last) of the first model, and the common error term.
+        """Return the errors of a model, its shares of regions and (last) the initial model, and the common error term.
 
-        The last error is the distance to the first model.
+        The last error is the distance to the initial model.
         """
         if regions not in self.trained:
             if not regions:

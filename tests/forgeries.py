@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import json
-import operator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from claims import weights_of
+from claims import Exact, orders_of
 from learnroute import Calibrated, Constraints, InputError, Learner, Problem, evaluate, verify
 from learnroute.model.certificates import Certificate, HeldKarp, Simple
 from learnroute.solvers.bounds import simple_bound
@@ -29,30 +28,6 @@ TOLERANCE = Fraction(1, 10**10)
 EXTREME = [0, -0.0, 5e-324, -1e-300, 1e-9, 1.0, 1e9, 1e16, 1e100, -1e100, 1e308, float("nan"), float("inf"), 10**400]
 
 
-def exact_total(problem: Problem, order: tuple[int, ...]) -> Fraction:
-    """Return the loss of a route visit by visit in rational numbers, sharing no code with the package."""
-    m, variance, size = problem.learner.features, Fraction(problem.learner.noise) ** 2, problem.size
-    counts = [problem.learner.samples] * size if problem.samples is None else [int(n) for n in problem.samples]
-    assert problem.dissimilarity is not None
-    errors = [Fraction(float(x)) for x in problem.initial]
-    for i in order:
-        n = counts[i]
-        for j in range(size):
-            delta = Fraction(float(problem.dissimilarity[i, j]))
-            if n > m:
-                errors[j] = delta + m * variance / (n - m - 1)
-            else:
-                errors[j] = Fraction(m - n, m) * errors[j] + Fraction(n, m) * delta + n * variance / (m - n - 1)
-    return total_of(problem, order, errors)
-
-
-def total_of(problem: Problem, order: tuple[int, ...], errors: list[Fraction]) -> Fraction:
-    """Return the travel of a route plus the mean of the final errors, weighted by importance."""
-    legs = [*itertools.pairwise(order), *([(order[-1], order[0])] if problem.constraints.returns else [])]
-    way = sum((Fraction(float(problem.travel[i, j])) for i, j in legs), Fraction(0))
-    return sum(map(operator.mul, weights_of(problem), errors), Fraction(problem.travel_rate) * way) / problem.size
-
-
 @dataclass
 class Case:
     """A problem with the totals of all its routes."""
@@ -60,7 +35,7 @@ class Case:
     problem: Problem
     totals: dict[tuple[int, ...], Fraction]
 
-    @property
+    @cached_property
     def least(self) -> Fraction:
         return min(self.totals.values())
 
@@ -112,24 +87,12 @@ def case(seed: int) -> Case:
         samples=rng.choice([20, 60, 150], size) if seed % 6 == 4 else None,
         importance=[*rng.choice([0.0, 1.0, 0.3, 7.0], size - 1).tolist(), 1.0] if seed % 4 in (1, 2) else None,
     )  # fmt: skip
-    start, end = problem.ends.first, problem.ends.last
-    orders = [
-        order for order in itertools.permutations(range(size))
-        if start in (None, order[0]) and end in (None, order[-1])
-    ]  # fmt: skip
-    return Case(problem, {order: exact_total(problem, order) for order in orders})
+    return case_of(problem)
 
 
-def calibrated_total(problem: Problem, order: tuple[int, ...]) -> Fraction:
-    """Return the loss under a calibrated law, visit by visit; its numbers are dyadic, so that nothing is rounded."""
-    learner = problem.learner
-    kept, coupling, noise = (Fraction(x or 0) for x in (learner.retention, learner.coupling, learner.noise))
-    assert problem.transfer is not None
-    errors = [Fraction(float(x)) for x in problem.initial]
-    for i in order:
-        rows = zip(errors, (Fraction(float(x)) for x in problem.transfer[i]), strict=True)
-        errors = [kept * error - coupling * errors[i] + (1 - kept) * measured + noise for error, measured in rows]
-    return total_of(problem, order, errors)
+def case_of(problem: Problem) -> Case:
+    exact = Exact(problem)
+    return Case(problem, {order: exact.total(order) for order in orders_of(problem)})
 
 
 def case_below_zero(seed: int) -> Case:
@@ -143,7 +106,7 @@ def case_below_zero(seed: int) -> Case:
         constraints=Constraints(returns=seed % 4 == 3),
         importance=[1.0, 3.0, 0.5, 0.0, 2.0][:size] if seed > 2 else None,
     )  # fmt: skip
-    return Case(problem, {order: calibrated_total(problem, order) for order in itertools.permutations(range(size))})
+    return case_of(problem)
 
 
 def numbers_in(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -168,13 +131,13 @@ def at(data: Any, path: tuple[Any, ...]) -> Any:
     return data
 
 
-def mutated(case: Case, data: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Return a plan with one to three changes."""
+def mutated(case: Case | None, data: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Return a plan with one to three changes; without a case, its route is not replaced by another one."""
     changed = copy.deepcopy(data)
-    orders = list(case.totals)
+    orders = [] if case is None else list(case.totals)
     for _ in range(int(rng.integers(1, 4))):
-        what = int(rng.integers(0, 9))
-        if what == 0:  # another route, with its loss
+        what = int(rng.integers(case is None, 9))
+        if case is not None and what == 0:  # another route, with its loss
             order = orders[int(rng.integers(len(orders)))]
             other = json.loads(json.dumps(evaluate(case.problem, list(order)).to_dict()))
             kept = {"certificate", "lower_bound", "optimal", "gap", "certified_ratio", "guarantee"}

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from learnroute import Problem, read_problem
 from service import Service
 from waiting import GUARD
 
 Open = Callable[..., Page]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PATIENCE = 30_000  # ms after which a step that waits for something on the page fails; calculations have longer
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -42,7 +47,7 @@ def opener(browser: Browser, service: Service) -> Iterator[Open]:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 1000}, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(1000 * GUARD)
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: check_origin(request.url))
@@ -63,12 +68,23 @@ def opener(browser: Browser, service: Service) -> Iterator[Open]:
 def settle(page: Page) -> None:
     """Wait until no calculation is running."""
     page.wait_for_timeout(60)
-    page.wait_for_selector('body[data-busy="false"][data-plans]', state="attached")
+    page.wait_for_selector('body[data-busy="false"][data-plans]', state="attached", timeout=1000 * GUARD)
+
+
+def show(page: Page, tmp_path: Path, data: dict[str, Any]) -> Problem:
+    """Open a problem of the given members."""
+    (tmp_path / "shown.json").write_text(json.dumps(data))
+    page.set_input_files("#file", tmp_path / "shown.json")
+    page.wait_for_selector('#status:has-text("Opened")')
+    settle(page)
+    return read_problem(tmp_path / "shown.json")
 
 
 def wait_until(page: Page, reached: Callable[[], bool]) -> None:
     """Wait for events outside the page, such as delayed requests."""
+    end = time.monotonic() + PATIENCE / 1000
     while not reached():
+        assert time.monotonic() < end, "waited in vain"
         page.wait_for_timeout(20)
 
 

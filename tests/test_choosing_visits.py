@@ -64,7 +64,7 @@ def test_methods_that_choose_visits_are_compared() -> None:
     draw_comparison(found, problem)
     row = compare(problem, ["exact", "nearest"]).rows[1]
     assert row.refused is not None
-    assert "method nearest does not support optional visits; use auto, exact or search" in row.refused
+    assert "method nearest does not support optional visits (visits); use auto, exact or search" in row.refused
     alone = compare(problem, ["nearest"])
     assert alone.lower_bound is None
     assert "no lower bound" in alone.sheet().headline

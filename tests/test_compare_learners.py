@@ -1,9 +1,10 @@
-"""Which learner is worth it: each row against a direct computation, recursive least squares against sampling."""
+"""The comparison of learners: each row against a direct computation, recursive least squares against sampling."""
 
 from __future__ import annotations
 
 import itertools
 import json
+import math
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,10 +15,19 @@ import pytest
 
 import oracle
 from calls import call
-from learnroute import Constraints, InputError, Learner, LearnerTable, Problem, Proximal, compare_learners, plan
+from learnroute import (
+    Constraints,
+    InputError,
+    Learner,
+    LearnerTable,
+    Problem,
+    Proximal,
+    compare_learners,
+    plan,
+    read_problem,
+)
 from learnroute.comparison.of_learners import (
     CHOSEN,
-    FIRST,
     MEAN_MODEL,
     OWN,
     PAPERS,
@@ -33,6 +43,7 @@ from learnroute.model.spectrum import Moments, proximal_moments
 from learnroute.plots import draw_learners
 from learnroute.solvers.params import IteratedLocalSearchParams, SolverParams
 from learnroute.study.families import random_problem
+from learnroute.tuning import FIRST
 from samples import small
 
 ROOT = Path(__file__).parents[1]
@@ -222,7 +233,7 @@ def test_dissimilarities_that_no_models_have_are_told() -> None:
     assert not any("not squared distances" in note for note in compare_learners(
         random_problem("vectors", 4, Learner(60, 100, 0.5), 1)).notes)  # fmt: skip
     near = compare_learners(small(initial=[0.1, 0.1, 0.1, 0.1])).notes
-    assert any("better than the mean model: check these values" in note for note in near)
+    assert any("better than the mean model; check these values" in note for note in near)
 
 
 def test_the_order_of_many_regions_with_even_weights_is_found() -> None:
@@ -237,7 +248,7 @@ def test_the_order_of_many_regions_with_even_weights_is_found() -> None:
     [
         (
             lambda: small(initial=[0, 0, 0, 0]),
-            "initial is missing or 0 for all regions: the untrained model has no error",
+            "initial is missing or 0 for all regions: the initial model has no error",
         ),
         (lambda: random_problem("places", 2001, Learner(8, 20), 0), "regions has 2001 entries: learners are compared"),
     ],
@@ -291,3 +302,22 @@ def test_the_picture_has_a_curve_a_route() -> None:
     assert [float(np.asarray(line.get_ydata())[0]) for line in marks] == [curve.limit for curve in found.curves]
     low, high = axes.get_ylim()
     assert low < float(found.floor.total or 0) < high
+
+
+@pytest.mark.parametrize("kept", [[0, 2, 3, 4, 5, 7, 11], [1, 3, 4, 5, 6, 9, 11]])
+def test_plans_are_no_worse_than_the_table(kept: list[int]) -> None:
+    whole = read_problem(ROOT / "examples" / "city-survey.json")
+    assert whole.vectors is not None
+    assert whole.initial is not None
+    problem = Problem(
+        travel=whole.travel[np.ix_(kept, kept)],
+        learner=Proximal(60, 200, 0.5, regularization="schedule"),
+        vectors=whole.vectors[kept],
+        initial=whole.initial[kept],
+        travel_rate=0.2,
+    )
+    totals = {(one.learner, one.route_kind): one.total or math.inf for one in compare_learners(problem).rows}
+    scheduled = plan(problem).loss.total
+    assert scheduled <= min(totals[SCHEDULE, OWN], totals[RUNNING_MEAN, SHORTEST]) * (1 + 1e-12)
+    constant = plan(problem.with_regularization("auto")).loss.total
+    assert constant <= min(totals[PROXIMAL, kind] for kind in (SHORTEST, PAPERS, OWN)) * (1 + 1e-12)

@@ -226,7 +226,7 @@ COSTS = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no place": (lambda: base(depot=Depot("D")), r"depot\.coordinates: missing"),
     "three numbers": (lambda: base(depot=Depot("D", [1, 2, 3])), r"depot\.coordinates"),
-    "a region's name": (lambda: base(depot=Depot("R2", [1, 2])), r"depot\.name = 'R2'.*no region"),
+    "a region's name": (lambda: base(depot=Depot("R2", [1, 2])), r"depot\.name = 'R2'.*a region has this name"),
     "not a depot": (lambda: base(depot="R2"), "depot"),
     "no costs": (lambda: base(travel=COSTS, depot=Depot("D", [1, 2])), r"depot\.travel: missing"),
     "two costs": (lambda: base(travel=COSTS, depot=Depot("D", [1, 2], [1, 2])), r"depot\.travel.*2 .*3"),

@@ -171,7 +171,7 @@ def test_the_tutorial_of_ones_own_tasks_runs(tmp_path: Path, monkeypatch: pytest
         x, y = images[chosen][:, rng.permutation(64)] / 16 if k else images[chosen] / 16, labels[chosen]
         data[name] = x[:80], y[:80], x[80:], y[80:]
     known: dict[str, Any] = {"data": data, "names": list(data), "costs": np.ones((5, 5)) - np.eye(5)}
-    text = (ROOT / "docs" / "tutorial.md").read_text()
+    text = (ROOT / "docs" / "own-learners.md").read_text()
     blocks = [block for block in re.findall(r"```python\n(.*?)```", text, re.S) if "torch" not in block]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # networks that are trained for a moment have not converged

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from learnroute import Fleet, InputError, Learner, Problem, Visits, compare_flee
 from learnroute.cli import run
 from learnroute.fleet_tables import federated_error
 from learnroute.formats import plan_from, read_plan, read_problem, write_plan, write_problem
+from learnroute.model.fleet_losses import fleet_objective_of
+from learnroute.model.fleet_objective import FleetRoutes
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "city-survey.json"
 PLACES = [[5.1, 52.1], [5.2, 52.1], [5.1, 52.2], [5.3, 52.0], [5.0, 52.3]]
@@ -59,6 +62,26 @@ def test_one_vehicle_with_one_model_is_what_it_was_without_a_fleet() -> None:
         assert alone.to_dict() | {"seconds": 0} == plan(plain).to_dict() | {"seconds": 0}
     limited = plan(problem(fleet=Fleet(limit=12.0), visits=Visits()))
     assert limited.loss == plan(problem(visits=Visits(budget=12.0))).loss
+
+
+@pytest.mark.parametrize("method", ["auto", "search"])
+@pytest.mark.parametrize("serve", ["merged", "own"])
+def test_a_hundred_vehicles_are_planned_like_one_more_than_regions(
+    serve: Literal["merged", "own"], method: str
+) -> None:
+    asked = {count: problem(4, fleet=Fleet(vehicles=count, serve=serve)) for count in (5, 100)}
+    assert fleet_objective_of(asked[100]).without_idle().rules.size == 5
+    few, many = (plan(each, method=method) for each in asked.values())
+    assert many.loss == few.loss
+    assert list(many.routes) == [*few.routes, *[()] * 95]
+    start = FleetRoutes.of_vehicles([[], [1, 0], [], [3, 2], *[[]] * 96])
+    assert start.resize(5) == FleetRoutes.of_vehicles([[1, 0], [3, 2], [], [], []])
+
+
+def test_a_hundred_models_are_planned_like_one_more_than_regions() -> None:
+    assert fleet_objective_of(problem(4, fleet=Fleet(models=100))).without_idle().rules.size == 5
+    few, many = (plan(problem(4, fleet=Fleet(models=count))) for count in (5, 100))
+    assert (many.loss, many.route, many.models) == (few.loss, few.route, few.models)
 
 
 def test_each_vehicle_has_a_file_and_tables_have_a_column(tmp_path: Path) -> None:
@@ -141,7 +164,7 @@ def test_the_table_of_fleets() -> None:
     assert planned[1].total <= planned[0].total  # one of the two may stay at home
     assert planned[3].total == pytest.approx(planned[3].error + 0.02 * planned[3].travel / 5)
     assert json.loads(json.dumps(found.to_dict()))["rows"][0]["serve"] == "merged"
-    assert "loses" in dict(found.sheet().lines)["in short"]
+    assert "below that of one vehicle" in dict(found.sheet().lines)["in short"]
     measured = problem(vectors=None, transfer=np.ones((5, 5)), learner=Learner(rule="calibrated", retention=0.5,
                        coupling=0.1, noise=0.01))  # fmt: skip
     assert {row.serve for row in compare_fleets(measured, [2], [2]).rows} == {"own"}

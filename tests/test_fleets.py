@@ -103,6 +103,20 @@ def test_limits_and_budgets_are_kept(mode: str, several: str) -> None:
     assert stopped > 0
 
 
+def test_routes_from_starts_beyond_the_limits_are_annealed() -> None:
+    places = np.random.default_rng(4).random((60, 2))
+    alone = Problem(coordinates=places, dissimilarity=np.zeros((60, 60)), initial=np.zeros(60),
+                    learner=Learner(80, 100, 0.0), depot=Depot(coordinates=(0.5, 0.5)))  # fmt: skip
+    objective = fleet_objective_of(alone.replace(fleet=Fleet(vehicles=5, serve="own", limit=2.1)))
+    params = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=2, descent=1, iterations=100))
+    shares: list[float] = []
+    found = search(objective, np.random.default_rng(0), Budget(progress=lambda _, share: shares.append(share)), params)
+    assert found.routes is not None
+    assert objective.allows(found.routes)
+    assert min(shares) > 0.5, "starts within the limits were annealed"
+    assert max(shares) == 1.0
+
+
 def test_nobody_travels_where_the_budget_is_zero() -> None:
     for fleet in (Fleet(vehicles=2), Fleet(vehicles=2, limit=0.0)):
         found = plan(small(Learner(8, 6, 0.2), visits=Visits(budget=0.0), fleet=fleet), method="search")

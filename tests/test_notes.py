@@ -1,4 +1,4 @@
-"""Notes where a default decides: the travel rate, and an untrained model that counts as right everywhere."""
+"""Notes where a default decides: the travel rate, and an initial model that counts as right everywhere."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_no_travel_is_deliberate_and_no_error_leaves_nothing_to_weigh() -> None:
     assert not travel_notes(nothing)
 
 
-UNTRAINED: dict[str, tuple[Learner, float]] = {  # and the share of the untrained model that is left after 4 visits
+UNTRAINED: dict[str, tuple[Learner, float]] = {  # and the share of the initial model that is left after 4 visits
     "under": (Learner(60, 100, 0.5), 0.0),
     "over": (Learner(300, 100, 0.5), (2 / 3) ** 4),
     "over, hardly": (Learner(104, 100, 0.5), 0.0),
@@ -82,22 +82,22 @@ UNTRAINED: dict[str, tuple[Learner, float]] = {  # and the share of the untraine
 
 @pytest.mark.parametrize("given", [None, [0, 0, 0, 0], [1, 0, 0, 0]])
 @pytest.mark.parametrize("name", UNTRAINED)
-def test_an_untrained_model_that_counts_as_right_is_told_where_it_matters(
+def test_an_initial_model_that_counts_as_right_is_told_where_it_matters(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, given: Any
 ) -> None:
     learner, left = UNTRAINED[name]
     problem = small(learner, initial=given)
     wanted = left > 0 and given != [1, 0, 0, 0]
-    said = [note for note in plan(problem).notes if "untrained" in note]
+    said = [note for note in plan(problem).notes if "initial model is assumed" in note]
     assert len(said) == wanted
     file = tmp_path / "problem.json"
     write_problem(problem, file)
     _, out, _ = call(capsys, "check", str(file), "--json")
     assert json.loads(out)["notes"] == said
     _, out, _ = call(capsys, "check", str(file))
-    assert ("untrained" in out) == wanted
+    assert ("initial model is assumed" in out) == wanted
     if wanted:
-        assert f"{left:.1%} of it remains" in said[0]
+        assert f"{100 * left:.3g} % of it remains" in said[0]
         assert "set initial" in said[0]
         smaller = expected_loss(problem, range(4)).error
         assert smaller < expected_loss(problem.replace(initial=[5, 5, 5, 5]), range(4)).error
@@ -113,7 +113,7 @@ def test_where_no_lambda_can_be_chosen_check_says_so(capsys: pytest.CaptureFixtu
     assert "initial is missing or 0 for all regions" in err
 
 
-def test_estimates_of_the_untrained_model_count(tmp_path: Path) -> None:
+def test_estimates_of_the_initial_model_count(tmp_path: Path) -> None:
     problem = small(Learner(300, 100, 0.5), initial=[1, 1, 1, 1], initial_estimate=[0, 0, 0, 0])
-    assert any("untrained" in note for note in plan(problem).notes)
-    assert not any("untrained" in note for note in plan(problem.with_upper_bounds()).notes)
+    assert any("initial model is assumed" in note for note in plan(problem).notes)
+    assert not any("initial model is assumed" in note for note in plan(problem.with_upper_bounds()).notes)

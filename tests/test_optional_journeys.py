@@ -114,7 +114,7 @@ def test_a_journey_off_the_plan_says_what_cannot_be_kept() -> None:
     for name in ("R3", "R1"):
         journey.visit(name)
     assert journey.rest == ()
-    assert journey.notes[0] == "no route from here keeps the rules (visits): R6 must be visited"
+    assert journey.notes[0] == "no route from here satisfies the rules (visits): R6 must be visited"
 
 
 def test_regions_come_and_go() -> None:

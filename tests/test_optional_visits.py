@@ -143,10 +143,10 @@ def test_the_curve_has_the_best_route_of_each_length() -> None:
         assert row.total == pytest.approx(float(best), rel=1e-12)
         assert row.optimal
     assert curve.rows[curve.best].total == pytest.approx(plan(optional).loss.total)
-    assert curve.summary == "3 visits bring a smaller error than all 6, with 50% of the travel"
+    assert curve.summary == "3 visits bring a smaller error than 6, with 50 % of the travel"
 
 
-def test_the_curve_begins_with_the_untrained_model_and_what_must_be_visited() -> None:
+def test_the_curve_begins_with_the_initial_model_and_what_must_be_visited() -> None:
     problem = small(visits=None)
     first, second, *_ = problem.regions
     fixed = problem.replace(constraints=Constraints(start=first, end=second))
@@ -164,6 +164,8 @@ def test_a_curve_without_time_has_a_row() -> None:
     curve = visit_curve(small(visits=None), time_limit=1e-9)
     assert [row.visits for row in curve.rows] == [0, 1]
     assert curve.notes == ("the time limit was reached after rows of up to 1 visit",)
+    untrained, first = (f"{row.error:.4g}" for row in curve.rows)
+    assert curve.summary == f"1 visit brings the error from {untrained} to {first}"
 
 
 @pytest.mark.slow
@@ -210,9 +212,11 @@ def test_what_contradicts_itself_is_refused_in_one_line() -> None:
             base.replace(visits=visits())
     with pytest.raises(InputError, match=r"budget|rule"):
         plan(small(visits=Visits(["R1", "R6"], budget=2.0)))
-    with pytest.raises(RefusedError, match="algorithm1 does not support optional visits; use auto, exact or search"):
+    with pytest.raises(
+        RefusedError, match=r"algorithm1 does not support optional visits \(visits\); use auto, exact or search"
+    ):
         plan(small(), "algorithm1")
-    with pytest.raises(InputError, match="missing; optional visits need the dissimilarity of the untrained model"):
+    with pytest.raises(InputError, match="missing; optional visits need the dissimilarity of the initial model"):
         small(initial=None)
     with pytest.raises(InputError, match=r"R2.*forbidden"):
         evaluate(small(visits=Visits(forbidden=["R2"])), ["R1", "R2"])

@@ -25,7 +25,7 @@ from learnroute import (
     visit_curve,
 )
 from learnroute.errors import InputError
-from learnroute.learning import RouteRegressor, rehearse
+from learnroute.learning import ProximalRegressor, RouteRegressor, rehearse, simulation
 from learnroute.model.learners import Proximal
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.visits import Visits
@@ -117,7 +117,22 @@ CALLS: dict[str, Callable[[Problem, float], Any]] = {
     "fleet": lambda problem, limit: plan(with_fleet(problem), time_limit=limit),
     "fleet-auto": lambda problem, limit: plan(with_fleet(proximal(problem, "auto")), time_limit=limit),
     "fleets": lambda problem, limit: compare_fleets(with_fleet(problem), [1, 2], [2], time_limit=limit),
+    "fleets-auto": lambda problem, limit: compare_fleets(
+        with_fleet(proximal(problem, "auto")), [1, 2], [2], time_limit=limit
+    ),
+    "compare-visits": lambda problem, limit: compare(
+        proximal(problem, "schedule").replace(visits=Visits()), time_limit=limit
+    ),
     "rehearse": lambda problem, limit: rehearse(samples_of(problem), RouteRegressor(), time_limit=limit),
+    "rehearse-auto": lambda problem, limit: rehearse(
+        samples_of(problem), ProximalRegressor(1.0), regularization="auto", time_limit=limit
+    ),
+    "rehearse-visits": lambda problem, limit: rehearse(
+        samples_of(problem), RouteRegressor(), visits=Visits(), time_limit=limit
+    ),
+    "rehearse-fleet": lambda problem, limit: rehearse(
+        samples_of(problem), RouteRegressor(), fleet=Fleet(vehicles=3), time_limit=limit
+    ),
 }
 
 
@@ -196,3 +211,53 @@ def test_a_budget_says_how_much_is_left(clock: Clock) -> None:
     assert budget.exhausted
     assert not budget.has(0.0)
     assert budget.without_limit().has(1e9)
+
+
+def test_a_rehearsal_has_as_many_draws_and_random_orders_as_there_is_time_for(clock: Clock) -> None:
+    samples = samples_of(random_problem("euclidean", REGIONS, Learner(30, 25, 0.1), 1))
+    whole = rehearse(samples, RouteRegressor())
+    assert (whole.draws, len(whole.random_errors), whole.notes) == (32, 100, ())
+    few = rehearse(samples, RouteRegressor(), time_limit=clock.start(0.02))
+    assert (few.draws, len(few.errors)) == (2, 2)
+    assert 1 <= len(few.random_errors) < 100
+    assert few.notes[:2] == (
+        "the time limit was reached before the rehearsal was complete", "the time limit allows 2 of 32 draws"
+    )  # fmt: skip
+
+
+def test_a_fleet_is_refused_before_lambda_is_chosen(clock: Clock) -> None:
+    clock.deadline = -np.inf  # count everything
+    with pytest.raises(InputError, match="only one vehicle with one model"):
+        compare(with_fleet(proximal(random_problem("euclidean", 5, Learner(30, 25, 0.1), 1), "auto")))
+    assert clock.strengths == 0
+
+
+def test_simulations_of_long_routes_are_drawn_in_small_chunks(clock: Clock) -> None:
+    sizes = list[int]()
+
+    def draw(runs: int, _rng: np.random.Generator) -> Any:
+        sizes.append(runs)
+        return np.zeros(runs)
+
+    stream, budget = np.random.SeedSequence(1), Budget.of(clock.start(8 * STEP))
+    errors = simulation._draw(draw, 100, 1000, 10_000, stream, budget)
+    assert 2 <= len(sizes) < 20
+    assert len(errors) == sum(sizes) < 10_000
+    assert max(sizes) * 100 * 1000 <= simulation.WORK
+
+
+def test_lambda_of_many_regions_is_chosen_in_rounds(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, evaluated = np.logspace(-3, 3, 31), list[float]()
+
+    def curve(some: Any) -> Any:
+        evaluated.extend(some)
+        return (np.log(some) - 1) ** 2
+
+    regions = tuning.ROUND // 4  # four λ per round
+    assert tuning.least_of(curve, table, regions, Rounds(Budget())) == tuning.least_of(
+        curve, table, 1, Rounds(Budget())
+    )
+    evaluated.clear()
+    tuning.least_of(curve, table, regions, Rounds(Budget.of(clock.start(5 * STEP))))
+    assert 4 <= len(evaluated) < 31
+    assert max(evaluated) > 100 * min(evaluated)  # they are spread over the table

@@ -139,7 +139,8 @@ def test_the_command_prints_picks_and_writes(tmp_path: Path) -> None:
 
     text = run("--budget", "40")
     assert "all Pareto-optimal routes" in text
-    assert "picked     Bergen" in text
+    assert "route      Bergen" in text
+    assert "chosen" not in text
     output = run("--json", "--ceiling", "18.7", "-o", str(tmp_path / "curve.csv"), "--plot", str(tmp_path / "c.png"))
     data = json.loads(output[output.index("{") :])
     assert data["picked"]["error"] <= 18.7

@@ -62,7 +62,7 @@ def test_no_lambda_of_a_fine_grid_with_its_optimal_route_is_better(m: int) -> No
 
 @pytest.mark.parametrize(("m", "initial", "noise"), [(6, 100.0, 0.0), (6, 1e-3, 3.0)])
 def test_lambda_may_be_far_below_and_above_1(m: int, initial: float, noise: float) -> None:
-    """Without noise and with a first model far off, the least λ is best; with much noise, the largest."""
+    """Without noise and with an initial model far off, the least λ is best; with much noise, the largest."""
     asked = asking(size=4, initial=[initial] * 4, learner=Proximal(m, 18, noise, regularization="auto"))
     found = plan(asked)
     best = error_curve(asked, found.order, np.logspace(-9, 9, 721)).min()
@@ -148,11 +148,9 @@ def test_estimates_choose_lambda_where_there_are_some() -> None:
     assert plan(inflated.replace(dissimilarity_estimate=low)).optimal
 
 
-def test_a_first_model_that_is_right_everywhere_is_refused() -> None:
+def test_an_initial_model_that_is_right_everywhere_is_refused() -> None:
     for kind in ("auto", "schedule"):
-        with pytest.raises(
-            InputError, match="initial is missing or 0 for all regions: the untrained model has no error"
-        ):
+        with pytest.raises(InputError, match="initial is missing or 0 for all regions: the initial model has no error"):
             plan(asking(kind, initial=None))
 
 

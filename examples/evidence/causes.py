@@ -48,7 +48,7 @@ def rotated_digits(seeds: int = 2, routes: int = 60) -> None:
 
 
 def ames(strength: float = 0.3, seeds: int = 10, orders: int = 100) -> None:
-    """Say how alike final errors of the same orders are on two halves of the data, and what D's first model does."""
+    """Say how alike final errors of the same orders are on two halves of the data, and what D's initial model does."""
     alike, kept, allowed = [], [], []
     for seed in range(seeds):
         rng = np.random.default_rng((777, seed))
@@ -62,7 +62,7 @@ def ames(strength: float = 0.3, seeds: int = 10, orders: int = 100) -> None:
         kept.append(calibrate(moved, pilots, forms=()).retention.value)
         allowed.append(calibrate(moved, pilots, forms=("held",)).retention.value)
     print(f"Ames, λ = {strength:g}: final errors of the same {orders} orders on two halves have a rank correlation of "
-          f"{np.mean(alike):.2f}. p₁ is {np.mean(kept):.2f}, and {np.mean(allowed):.2f} if the first model is "
+          f"{np.mean(alike):.2f}. p₁ is {np.mean(kept):.2f}, and {np.mean(allowed):.2f} if the initial model is "
           "allowed for.")  # fmt: skip
 
 

@@ -77,7 +77,7 @@ def one_seed(regions: dict[str, tuple[Any, Any]], most: int, columns: list[int] 
 
 
 def euclidean(problem: Problem) -> Problem:
-    """Return the problem with the squared distances nearest to its dissimilarities, the first model included."""
+    """Return the problem with the squared distances nearest to its dissimilarities, the initial model included."""
     between = np.array([problem.dissimilarities_to(i) for i in range(problem.size)])
     first = problem.initial_errors
     squares = np.block([[between, first[:, None]], [first[None, :], np.zeros((1, 1))]])

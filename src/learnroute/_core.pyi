@@ -497,7 +497,12 @@ class VisitProblem:
 
     def __init__(self, travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rate: float, retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, count: float, required: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], repeats: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], at_least: int, at_most: int, budget: float, first: int, last: int, cyclic: bool) -> None:
         """
-        Travel has one stop more than there are regions: where routes come from and go to. Tables of updates have one row per position, or a single one. First and last are regions, or -1.
+        Travel has one stop more than there are regions: where routes come from and go to. Tables of updates have one row per position, or a single one, and one column per region, or a single one. First and last are regions, or -1.
+        """
+
+    def nearest(self, most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """
+        Return the nearest others of each region by travel there and back, nearest first.
         """
 
 class VisitEnumeration:
@@ -603,7 +608,7 @@ class Rehearsal:
 
     def __init__(self, batches: int, positions: int, draws: int, maps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], roots: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], aims: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rests: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Arrays are flat, the draw being the last index: maps by position, batch, row and column; constants by position, batch and row; the first model; and by test the error |R·w - z|² + r.
+        Arrays are flat, the draw being the last index: maps by position, batch, row and column; constants by position, batch and row; the initial model; and by test the error |R·w - z|² + r.
         """
 
     def errors(self, batches: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import PurePath
@@ -61,6 +62,11 @@ class InputError(ValueError):
         self._text = (at, reason)
         super().__init__(self._message())
 
+    @property
+    def says_missing(self) -> bool:
+        """Whether the message says that the field is missing."""
+        return self._text[1].startswith("missing")
+
     def within(self, where: object) -> Self:
         """Return the same error with the file, or other source, that contains the field."""
         moved = copy.copy(self)
@@ -91,8 +97,15 @@ class RefusedError(InputError):
     """A method cannot solve this problem; the message says why and what to use instead."""
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """Format a share as a percentage: 0.17 as `17 %`."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def show(value: object) -> str:
     """Return a value as text for a message, cut to a readable length."""
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:  # 0.5, not np.float64(0.5)
+        value = value.item()  # type: ignore[attr-defined]
     try:
         text = repr(value)
     except ValueError:  # an integer with more digits than Python prints
@@ -118,14 +131,14 @@ def _escape(character: str) -> str:
 
 
 def did_you_mean(name: object, known: Iterable[Any], otherwise: str = "known are") -> str:
-    """Suggest the known name that is most similar to an unknown one or contains it; otherwise list the known names."""
+    """Suggest the known name that is similar to an unknown one or has a part that begins with it; else list all."""
     names = [str(one) for one in known]
     if isinstance(name, str):
         alike = {one.casefold(): one for one in reversed(names)}
         given = name[:LONGEST_SHOWN].casefold()
         close = get_close_matches(given, alike, 1, ALIKE)
         if not close and len(given) > 2:
-            close = [one for one in alike if given in one]
+            close = [one for one in alike if re.search(rf"(?<![^\W_]){re.escape(given)}", one)]  # from a word's start
         if len(close) == 1:
             return f"did you mean {alike[close[0]]}?"
     return f"{otherwise} {list_names(names)}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from learnroute.errors import InputError, RefusedError, check_type
 from learnroute.model.fleet import CHOSEN, MERGED, OWN, Fleet
-from learnroute.model.law import Distances, Step
+from learnroute.model.law import Step, average
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
@@ -20,7 +20,7 @@ from learnroute.model.validation import as_choice, as_count
 from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
-from learnroute.tuning import GRID, check_first_model, least_of
+from learnroute.tuning import GRID, check_initial_model, least_of
 
 FEDERATED = "federated"
 ROUNDS = 10
@@ -86,7 +86,7 @@ class FleetRow:
         if self.rounds is not None:
             return f"federated averaging, {_count(self.rounds, 'round')}"
         if self.models == 1:
-            return "1 vehicle" if self.serve == MERGED else "1 vehicle, or the untrained model"
+            return "1 vehicle" if self.serve == MERGED else "1 vehicle, or the initial model"
         size = _count(self.vehicles, "vehicle") if self.vehicles > 1 else _count(self.models, "model")
         return f"{size}, {self.serve}"
 
@@ -145,10 +145,10 @@ class FleetTable(ResultMixin):
         columns = (
             *map(Column, ("vehicles", "models", "serve", "rounds")),
             Column(None, "fleet", left=True),
-            Column("error", "expected error", ".5g"),
-            Column("travel", "total travel", ".5g"),
-            Column("longest", "longest route", ".5g"),
-            Column("total", "total loss", ".5g"),
+            Column("error", "error", ".5g"),
+            Column("travel", "travel", ".5g"),
+            Column("longest", "longest", ".5g"),
+            Column("total", "total", ".5g"),
             Column("visits", "visits"),
             Column("best"),
             Column(None, "", left=True),
@@ -169,7 +169,12 @@ class FleetTable(ResultMixin):
         lines = [("best", f"{best.name}: total loss {best.total:.6g}")]
         single = next((row for row in self.rows if row.models == 1 and row.serve == MERGED), None)
         if single is not None and single is not best and single.total > 0:
-            lines.append(("in short", f"{best.name} loses {1 - best.total / single.total:.0%} less than one vehicle"))
+            lines.append(
+                (
+                    "in short",
+                    f"{best.name}: total loss {100 * (1 - best.total / single.total):.3g} % below that of one vehicle",
+                )
+            )
         if best.plan is not None:
             lines += best.plan.fleet_lines()
         lines += [("note", note) for note in self.notes]
@@ -219,6 +224,7 @@ def compare_fleets(
     rounds = as_count("rounds", rounds, meaning="the number of rounds")
     budget = Budget.of(time_limit, progress)
     fleets = _fleets(problem, _sizes("vehicles", vehicles), _sizes("models", models), serve)
+    _ = problem.scores  # computed once and shared by all fleets
     rows: list[FleetRow] = []
     notes: list[str] = []
     for k, fleet in enumerate(fleets):
@@ -278,10 +284,10 @@ def _federated_rows(problem: Problem, rounds: int, budget: Budget) -> list[Fleet
 def _federated_row(problem: Problem, rounds: int, budget: Budget) -> FleetRow:
     chosen = None
     if problem.learner.undecided:
-        check_first_model(problem)
+        check_initial_model(problem)
         chosen, _ = least_of(
             lambda table: np.array([federated_error(problem.with_regularization(one), rounds) for one in table]), GRID,
-            Rounds(budget),
+            problem.size**2, Rounds(budget),
         )  # fmt: skip
         problem = problem.with_regularization(chosen)
     error = federated_error(problem, rounds)
@@ -292,13 +298,10 @@ def federated_error(problem: Problem, rounds: int) -> float:
     """Return the expected error of federated averaging: per round, all regions train, weighted by their samples."""
     known, size = problem.dissimilarities, problem.size
     counts = problem.counts / problem.counts.sum() if problem.counts.any() else np.full(size, 1 / size)
-    distances = Distances(known.matrix, known.initial, size)
+    errors = known.initial
     for position in range(rounds):
         place = min(position, problem.most_visits - 1)
-        for region in range(size):
-            distances.train(region, region, Step(*(float(table[place, region]) for table in problem.updates.tables)))
-        errors = distances.merge(counts)
-        distances.restart(counts)
+        errors = average(errors, Step(*(table[place] for table in problem.updates.tables)), counts, known.matrix)
     return float(errors @ problem.region_weights) / size
 
 

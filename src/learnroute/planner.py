@@ -19,7 +19,7 @@ from learnroute.model.ends import Ends
 from learnroute.model.fleet_losses import fleet_objective_of, fleet_routes_of
 from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
 from learnroute.model.losses import Loss, as_order, indices_of, objective_of, visit_objective_of
-from learnroute.model.notes import first_model_note, fleet_notes, travel_note, visits_notes
+from learnroute.model.notes import fleet_notes, initial_model_note, travel_note, visits_notes
 from learnroute.model.objective import Objective, Weighted
 from learnroute.model.problem import UPPER, Problem
 from learnroute.model.result import Guarantee, Plan
@@ -35,7 +35,16 @@ from learnroute.solvers.params import DEFAULTS, SolverParams, check_params
 from learnroute.solvers.registry import METHODS, Method, method_by_name
 from learnroute.solvers.visits.bounds import NO_BOUND, visits_bound
 from learnroute.solvers.visits.exact import prover
-from learnroute.tuning import Key, Tuned, objective_for_method, route_finder, solve_visits, tune, tune_for
+from learnroute.tuning import (
+    Key,
+    Tuned,
+    objective_for_method,
+    route_finder,
+    solve_visits,
+    starting_routes,
+    tune,
+    tune_for,
+)
 
 TIED = 1e-17  # relative to the value; anything smaller cannot be distinguished from 0
 CHECKING = 5e-10  # seconds that the check of the triangle inequality takes, times T³ ...
@@ -144,8 +153,11 @@ def _plan_fleet(
     start = initial
     if initial is not None and not isinstance(initial, FleetRoutes):
         start = fleet_routes_of(problem, initial, [0] * len(initial))
-    options = {} if start is None else {"initial": start}
-    answer = method.solve(objective, np.random.default_rng(seed), budget, params, **options)
+    usable = objective.without_idle()
+    options = {} if start is None else {"initial": start.resize(usable.rules.vehicles)}
+    answer = method.solve(usable, np.random.default_rng(seed), budget, params, **options)
+    assert answer.routes is not None
+    answer = replace(answer, routes=answer.routes.resize(objective.rules.vehicles))
     return _assess_fleet(problem, objective, answer, method.name, seed, started, budget)
 
 
@@ -185,7 +197,9 @@ def _plan_with_learner(
 ) -> Plan:  # fmt: skip
     """Choose the regularisation together with the route, then plan the route once more for it."""
     started = time.monotonic()
-    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE), method.warm)
+    part = budget.part(TUNING_SHARE)
+    starts = starting_routes(problem, seed, part, params) if method.warm else None
+    found = tune(problem, route_finder(problem, method, seed, budget, params), part, starts)
     decided = problem.with_regularization(found.regularization)
     if initial is None and not budget.has(found.seconds):
         used = "search" if method.warm else method.name
@@ -359,7 +373,7 @@ def assess(
             *_tie_note(problem, answer),
             *_bound_note(problem, priced.loss_at_most),
             *travel_note(problem, loss),
-            *first_model_note(problem, priced.order),
+            *initial_model_note(problem, priced.order),
             *visits_notes(problem, priced, optimal),
             *fleet_notes(problem),
         ),

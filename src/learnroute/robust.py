@@ -95,8 +95,8 @@ class Robustness(ResultMixin):
     def __repr__(self) -> str:
         way = route_text(self.plan.route, self.plan.closed, self.plan.depot)
         return (
-            f"<Robustness of {way}: best in {self.unchanged:.0%} of {self.draws} draws, regret {self.mean_regret:.3g} "
-            f"on average and at most {self.worst_regret:.3g}>"
+            f"<Robustness of {way}: best in {100 * self.unchanged:.3g} % of {self.draws} draws, "
+            f"regret {self.mean_regret:.3g} on average and at most {self.worst_regret:.3g}>"
         )
 
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
@@ -126,13 +126,13 @@ class Robustness(ResultMixin):
             "largest loss per region": f"{self.worst_case:.6g}",
             "smallest loss per region": f"{self.best_case:.6g}",
             "draws": f"{self.draws}",
-            "planned route is best": f"{self.unchanged:.1%}",
+            "planned route is best": f"{100 * self.unchanged:.3g} %",
             "mean excess over the best route": f"{self.mean_regret:.4g}",
             "95 % quantile of the excess": f"{self.late_regret:.4g}",
             "largest excess": f"{self.worst_regret:.4g}",
         }
         ends = [
-            (name + (" (planned)" if name == self.plan.route[-1] else ""), f"{share:.1%}")
+            (name + (" (planned)" if name == self.plan.route[-1] else ""), f"{100 * share:.3g} %")
             for name, share in list(self.last.items())[:MOST_ENDS]
         ]
         pairs = (self.table(),) if self.pairs else ()
@@ -141,7 +141,7 @@ class Robustness(ResultMixin):
             said = "not all routes were proved optimal in time: excesses are lower bounds"
             lines.append(("note", f"{said}, and pairs may be missing"))
         return Sheet(
-            f"the planned route is best in {self.unchanged:.0%} of {self.draws} draws",
+            f"the planned route is best in {100 * self.unchanged:.3g} % of {self.draws} draws",
             (
                 Table.of_texts(("plan with dissimilarities within their bounds", ""), facts.items()),
                 Table.of_texts(("last region of the best route", "share of draws"), ends),

@@ -166,7 +166,8 @@ class Tradeoff(ResultMixin):
             *(Column(None, head, left=k > 0) for k, head in enumerate(("best for travel rates", "first", "last"))),
         )
         chosen = self.points[self.chosen]
-        labels = ["picked" if point is picked else "chosen" if point is chosen else "" for point in self.points]
+        marked, label = (chosen, "chosen") if picked is None else (picked, "picked")
+        labels = [label if point is marked else "" for point in self.points]
         rows = [
             (label, len(point.order), point.travel_cost, point.error, point.loss(self.rate),
              *(point.rates or (math.nan, math.nan)), point is chosen, point.route, point.rates_text, point.route[0],
@@ -175,19 +176,25 @@ class Tradeoff(ResultMixin):
         ]  # fmt: skip
         return Table(columns, rows)
 
+    @property
+    def size_text(self) -> str:
+        """The number of routes in words."""
+        return "1 route" if len(self.points) == 1 else f"{len(self.points)} routes"
+
     def sheet(self, picked: Choice | None = None) -> Sheet:
-        """Return the curve, the routes of some methods, and the chosen route."""
-        chosen = self.points[self.chosen]
-        kind = "all Pareto-optimal routes" if self.complete else "the best routes found; there may be others"
+        """Return the curve, the routes of some methods, and the picked route, or else the one chosen at the rate."""
+        best = self.points[self.chosen] if picked is None else picked
+        label, why = ("chosen", f" at travel rate {self.rate:g}") if picked is None else ("picked", "")
+        kind = "all Pareto-optimal routes" if self.complete else "the best routes found; the list may be incomplete"
         lines = [
-            ("curve", f"{len(self.points)} routes: {kind}"),
-            ("chosen", f"travel {chosen.travel_cost:.6g}, error {chosen.error:.6g} at travel rate {self.rate:g}"),
+            ("curve", f"{self.size_text}: {kind}"),
+            (label, f"travel {best.travel_cost:.6g}, error {best.error:.6g}{why}"),
         ]
         if picked is not None:
             problem = self.problem
             home = () if problem is None else problem.stops[problem.size :]
             back = ["back"] if problem is not None and problem.closed else []
-            lines.append(("picked", " → ".join([*home, *picked.route, *back])))
+            lines.append(("route", " → ".join([*home, *picked.route, *back])))
         headline = f"{len(self.points)} routes between least travel and least error"
         return Sheet(headline, (self.table(picked, self.marks),), tuple(lines))
 

@@ -19,8 +19,8 @@ from learnroute.errors import InputError
 from learnroute.model.fleet_losses import fleet_objective_of
 from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, train
-from learnroute.model.learners import SCHEDULE, Proximal
-from learnroute.model.losses import objective_of, travel_cost, visit_objective_of
+from learnroute.model.learners import SCHEDULE, LeastSquares, Proximal
+from learnroute.model.losses import expected_loss, objective_of, travel_cost, visit_objective_of
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import is_less
@@ -39,6 +39,7 @@ FACTORS = np.logspace(-3, 3, 121)  # common factors of a whole schedule
 NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors for refining a schedule
 FLAT = 0.01  # a loss at most this share above the minimum is nearly as good
 ENTRIES = 1 << 20  # λ times regions evaluated at once for a curve
+ROUND = 1 << 13  # λ times work per λ (about the number of numbers computed) in one round
 EXACT_REGIONS = 9  # up to this number, routes are optimal while λ is chosen
 ROUTE_SHARE = 0.1  # share of the remaining time for each of these routes
 SWEEPS = 60  # maximum number of sweeps over the positions of a schedule
@@ -46,11 +47,13 @@ ALTERNATIONS = 60  # maximum number of alternations between a route and its λ; 
 SEQUENCES = 3000  # up to this number of routes, λ are chosen for all of them on a table, then refined for ...
 REFINED = 4  # ... this many of them; schedules start from the best known ones, and from ...
 STARTS = (0.01, 10.0, 1e4)  # ... each of these
+FIRST = 0.3  # λ of the running mean at its first visit, if least squares has no expected error
 SETTLED = 1e-9  # the relative gain below which an alternation ends
 
 Visits = Any  # an order of regions, or FleetRoutes
 Key = Any  # the same, as a key
 Solve = Callable[[Problem], Visits]
+Starts = Sequence[Key] | None  # routes that may be chosen; None if only the routes of `Solve` may
 
 
 @dataclass(frozen=True)
@@ -117,23 +120,71 @@ def objective_for_method(problem: Problem, objective: Objective, method: Method)
     return objective
 
 
-def tune(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False) -> Tuned:
+def tune(problem: Problem, solve: Solve, budget: Budget, starts: Starts = None) -> Tuned:
     """Choose λ (or a schedule, if the learner asks for one) and the route together.
 
-    `solve` plans a route for a problem with a given λ; `any_route` allows any other route as well.
+    `solve` plans a route for a problem with a given λ. With `starts`, any other route may be chosen as well.
     """
-    check_first_model(problem)
+    check_initial_model(problem)
     assert isinstance(problem.learner, Proximal)
     asked = problem.learner.regularization
-    found = tune_constant(problem, solve, budget, any_route)
-    return tune_schedule(problem, solve, budget, found, any_route) if asked == SCHEDULE else found
+    found = tune_constant(problem, solve, budget, starts)
+    return tune_schedule(problem, solve, budget, found, starts) if asked == SCHEDULE else found
 
 
-def check_first_model(problem: Problem) -> None:
-    """Reject choosing λ if the first model has an error of 0 everywhere, because then not training is best."""
+def starting_routes(
+    problem: Problem, seed: int, budget: Budget, params: SolverParams = DEFAULTS
+) -> list[tuple[int, ...]]:
+    """Return the shortest route and the best one for least squares, which are often good with the right λ.
+
+    Problems with vehicles or with chosen visits have none.
+    """
+    if problem.fleet_rules is not None or problem.rules is not None:
+        return []
+    rounds, known = Rounds(budget), problem.with_regularization(1.0)
+    papers, _ = with_least_squares(known)
+    with rounds.measure():
+        shortest = route_finder(known, METHODS["travel"], seed, budget, params)(known)
+    back = shortest[::-1]
+    both = [shortest]
+    if known.ends.allows(known.from_depot(back)) and travel_cost(known, back) <= travel_cost(known, shortest):
+        both.append(back)
+    found = [min(both, key=lambda order: expected_loss(papers or known, order).total)]
+    if papers is not None and not rounds.late:
+        found.append(route_finder(papers, METHODS["auto"], seed, budget, params)(papers))
+    return [tuple(order.tolist()) for order in found]
+
+
+def shortest_of(problem: Problem, routes: Iterable[Key]) -> Key:
+    """Return the shortest of several routes; the first, if there are several."""
+    return min(routes, key=lambda order: travel_cost(problem, np.asarray(order)))
+
+
+def with_least_squares(problem: Problem) -> tuple[Problem | None, str | None]:
+    """Return the problem for the paper's learner, or the reason why it has no expected error."""
+    n = problem.learner.samples if problem.samples is None else int(problem.samples[0])
+    try:
+        learner = LeastSquares(problem.learner.features, n, problem.learner.noise)
+        return problem.replace(learner=learner), None
+    except InputError:
+        counts = problem.counts[np.abs(problem.counts - problem.learner.features) <= 1]
+        return None, f"the expected error does not exist for m = {problem.learner.features}, n = {counts[0]}"
+
+
+def running_mean(problem: Problem, positions: int) -> FloatArray:
+    """Return the schedule that averages all models equally: t - 1 at visit t.
+
+    The first λ is above 0 if least squares has no expected error.
+    """
+    papers, _ = with_least_squares(problem)
+    return np.maximum(np.arange(positions), FIRST if papers is None else 0.0)
+
+
+def check_initial_model(problem: Problem) -> None:
+    """Reject choosing λ if the initial model has an error of 0 everywhere, because then not training is best."""
     if problem.initial_sum == 0 < math.fsum(problem.scores):
         raise InputError(
-            "the untrained model has no error, so λ cannot be chosen; set its dissimilarity to each region",
+            "the initial model has no error, so λ cannot be chosen; set its dissimilarity to each region",
             field="initial",
             found="is missing or 0 for all regions",
         )
@@ -183,13 +234,14 @@ def _step(problem: Problem, samples: int, regularization: FloatArray) -> Step:
     return Step(*(np.broadcast_to(part, regularization.shape) for part in moments.step(problem.learner.noise**2)))
 
 
-def tune_constant(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False) -> Tuned:
-    """Choose one λ and the route; `any_route` as for `tune`."""
+def tune_constant(problem: Problem, solve: Solve, budget: Budget, starts: Starts = None) -> Tuned:
+    """Choose one λ and the route; `starts` as for `tune`."""
     pool: dict[Key, tuple[float, float]] = {}  # by route: its best λ and the total loss with it
     rounds, curves = Rounds(budget), Rounds(budget)
-    for order in _best_routes(problem, budget) if any_route else []:
+    every = [] if starts is None else _best_routes(problem, budget)
+    for order in [*every, *(starts or ())]:
         _add(pool, problem, order, curves)
-    planned = [] if pool else PLANNED[:: 1 if problem.size <= FEW_REGIONS else 4].tolist()
+    planned = [] if every else PLANNED[:: 1 if problem.size <= FEW_REGIONS else 4].tolist()
     for k, one in enumerate(planned):
         if rounds.late:
             break
@@ -218,22 +270,33 @@ def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, 
     """Add a route to the pool with its best λ; return its key."""
     key: Key = order if isinstance(order, FleetRoutes) else tuple(int(i) for i in order)
     if key not in pool:
-        value, error = least_of(lambda table: error_curve(problem, key, table), GRID, curves)
+        work = problem.size ** (2 if isinstance(order, FleetRoutes) else 1)
+        value, error = least_of(lambda table: error_curve(problem, key, table), GRID, work, curves)
         pool[key] = value, error + _travel(problem, key)
     return key
 
 
-def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, rounds: Rounds) -> tuple[float, float]:
-    """Return the minimiser of a curve over λ and the minimum, from a table that is refined while time allows."""
+def least_of(
+    curve: Callable[[FloatArray], FloatArray], table: FloatArray, work: int, rounds: Rounds
+) -> tuple[float, float]:
+    """Return the minimiser of a curve over λ and the minimum, from a table that is refined while time allows.
+
+    If the work per λ is long, the table is evaluated in several rounds, each with evenly spread λ.
+    """
+    found = math.nan, math.inf
     for refined in range(4):
-        if refined and rounds.late:
-            break
-        with rounds.measure():
-            errors = curve(table)
+        errors, parts = np.full(len(table), np.inf), min(len(table), -(-len(table) * work // ROUND))
+        for k in range(parts):
+            if (refined or k) and rounds.late:
+                break
+            with rounds.measure():
+                errors[k::parts] = curve(table[k::parts])
         best = int(np.argmin(errors))
-        low, high = table[max(0, best - 1)], table[min(len(table) - 1, best + 1)]
-        found = float(table[best]), float(errors[best])
-        table = np.geomspace(low, high, 17)
+        if errors[best] < found[1] or not refined:
+            found = float(table[best]), float(errors[best])
+        if rounds.late:
+            break
+        table = np.geomspace(table[max(0, best - 1)], table[min(len(table) - 1, best + 1)], 17)
     return found
 
 
@@ -259,20 +322,22 @@ def flat_range(table: FloatArray, losses: FloatArray, value: float, total: float
 # Schedules
 
 
-def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, any_route: bool = False) -> Tuned:
-    """Choose one λ per position and the route, starting from `found`: a single λ or a schedule.
+def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, starts: Starts = None) -> Tuned:
+    """Choose one λ per position and the route, starting from the route and λ that `tune_constant` found.
 
-    The result is never worse than `found`; if there is no time left, it is `found`.
+    The result is never worse than `found`; if there is no time left, it is `found`. With `starts`, it is also no worse
+    than the running mean on the shortest route.
     """
-    positions = np.arange(problem.most_visits, dtype=np.float64)
-    constant, mean = np.full(len(positions), found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
+    mean = running_mean(problem, problem.most_visits)
+    constant = np.full(len(mean), found.regularization, dtype=np.float64)
     order = np.array(found.order)
     best: tuple[float, FloatArray, IntArray] = (found.total, constant, order)
     rounds = Rounds(budget, found.seconds)
-    starts = [(order, constant), (order, mean)]
-    if any_route:
-        starts += _best_schedules(problem, constant, mean, budget)
-    for at, start in starts:
+    shortest = shortest_of(problem, [*starts, found.order]) if starts else found.order
+    pairs = [(order, constant), (np.array(shortest), mean)]
+    if starts is not None:
+        pairs += _best_schedules(problem, constant, mean, budget)
+    for at, start in pairs:
         if budget.exhausted:
             break
         schedule = _descend(problem, at, start, budget)
@@ -307,7 +372,7 @@ def _best_schedules(
         for start in starts:
             if budget.exhausted:
                 break
-            near = np.abs(np.log(FINE) - np.log(start[: orders.shape[1], None])).argmin(axis=1)
+            near = np.abs(np.log(FINE) - np.log(np.maximum(start, FINE[0])[: orders.shape[1], None])).argmin(axis=1)
             chosen = np.tile(near, (len(orders), 1))
             totals = travel + _descend_together(problem, orders, chosen, steps, budget)
             best = np.argsort(totals, kind="stable")[:REFINED].tolist()
@@ -324,7 +389,7 @@ def _best_routes(problem: Problem, budget: Budget) -> list[IntArray]:
         for one in range(0, len(FINE), 4):
             if budget.exhausted:
                 return []
-            errors = _first_models(problem, len(orders))
+            errors = _initial_models(problem, len(orders))
             for region in orders.T:
                 errors = train(errors, region, Step(*steps[region, :, one].T), rows[region])
             totals = np.minimum(totals, travel + errors.mean(problem.region_weights))
@@ -348,11 +413,14 @@ def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatA
     routes = list(all_visits(objective))
     for length in sorted({len(route) for route in routes}):
         orders = np.array([route for route in routes if len(route) == length])
-        yield orders, np.array([_travel(problem, order) for order in orders]), steps
+        stops = orders if objective.origin is None else np.insert(orders, 0, objective.origin, axis=1)
+        stops = np.column_stack([stops, stops[:, 0]]) if objective.ends.closed else stops
+        travel = objective.travel[stops[:, :-1], stops[:, 1:]].sum(axis=1)
+        yield orders, problem.travel_rate * travel / problem.size, steps
 
 
-def _first_models(problem: Problem, count: int) -> ModelErrors:
-    """Return the errors of `count` copies of the first model."""
+def _initial_models(problem: Problem, count: int) -> ModelErrors:
+    """Return the errors of `count` copies of the initial model."""
     return ModelErrors(np.tile(problem.initial_errors, (count, 1)), np.zeros(count))
 
 
@@ -376,15 +444,17 @@ def _descend_together(
             slope = here[:, t, 0, None] * slope
             slope[everyone, orders[:, t]] -= here[:, t, 2] * total
             total = total * here[:, t, 3]
-        errors = _first_models(problem, len(orders))
+        errors = _initial_models(problem, len(orders))
         for t in range(many):
             region, now = orders[:, t], errors.total
             kept, learnt = (slopes[t] * now).sum(axis=1), (slopes[t] * rows[region]).sum(axis=1)
-            known, error = steps[region], now[everyone, region]
-            costs = known[:, 0] * kept[:, None] + known[:, 1] * learnt[:, None]
-            costs += totals[t][:, None] * (known[:, 4] - known[:, 2] * error[:, None])
-            chosen[:, t] = costs.argmin(axis=1)
-            errors = train(errors, region, Step(*known[everyone, :, chosen[:, t]].T), rows[region])
+            error = now[everyone, region]
+            for k in np.unique(region).tolist():  # routes that visit the same region share its table
+                at = np.flatnonzero(region == k)
+                known = Step(*steps[k])
+                costs = _costs(known, *(one[at, None] for one in (kept, learnt, totals[t], error)))
+                chosen[at, t] = costs.argmin(axis=1)
+            errors = train(errors, region, Step(*steps[region, :, chosen[:, t]].T), rows[region])
         reached = errors.mean(problem.region_weights)
         if budget.exhausted or not (reached < before - SETTLED * np.abs(reached)).any():
             break
@@ -457,10 +527,11 @@ def _sweep(problem: Problem, order: IntArray, schedule: FloatArray, table: Float
     return float(errors.mean(problem.region_weights))
 
 
-def _costs(step: Step, before: float, learnt: float, slope: float, error: float) -> Any:
+def _costs(step: Step, before: Any, learnt: Any, slope: Any, error: Any) -> Any:
     """Return the contribution of a visit to the final error, up to a constant that no step changes.
 
     `before` and `learnt` are the errors before the visit and the errors of the region's own model, times the slopes of
-    all regions. `slope` is the sum of these slopes, and `error` the error in the region before the visit.
+    all regions. `slope` is the sum of these slopes, and `error` the error in the region before the visit. All four are
+    numbers, or columns with one row per route.
     """
     return step.retention * before + step.plasticity * learnt + slope * (step.noise - step.coupling * error)

@@ -29,7 +29,7 @@ MOST = 0.75  # share of the total improvement that the summary counts as most of
 
 @dataclass(frozen=True)
 class VisitRow:
-    """The best route with a given number of visits; the untrained model for 0 visits.
+    """The best route with a given number of visits; the initial model for 0 visits.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class VisitCurve(ResultMixin):
     Attributes
     ----------
     rows
-        The best route with each number of visits. The first row has no visits, if the untrained model's error is known.
+        The best route with each number of visits. The first row has no visits, if the initial model's error is known.
     floor
         The error of the mean of all regions' models. If dissimilarities are squared distances, no single model has
         a smaller error.
@@ -124,10 +124,10 @@ class VisitCurve(ResultMixin):
         """Return one row per number of visits."""
         columns = (
             Column("visits", "visits"),
-            Column("error", "expected error", ".5g"),
+            Column("error", "error", ".5g"),
             Column("travel", "travel", ".5g"),
-            Column("total", "total loss", ".5g"),
-            Column("change", "change by the last visit", lambda value: "" if np.isnan(value) else f"{value:+.3g}"),
+            Column("total", "total", ".5g"),
+            Column("change", "change", lambda value: "" if np.isnan(value) else f"{value:+.3g}"),
             Column("best"),
             Column(None, "", left=True),
             Column("optimal"),
@@ -140,7 +140,7 @@ class VisitCurve(ResultMixin):
             before = self.rows[k - 1] if k and self.rows[k - 1].visits == row.visits - 1 else None
             change = np.nan if before is None else row.total - before.total
             best = k == self.best
-            regions = ", ".join(row.route) if row.route else "(the untrained model)"
+            regions = ", ".join(row.route) if row.route else "(the initial model)"
             rows.append(
                 (row.visits, row.error, row.travel, row.total, change, best, "best" if best else "", row.optimal,
                  "yes" if row.optimal and row.visits else "", row.route, regions)
@@ -152,18 +152,20 @@ class VisitCurve(ResultMixin):
         """The improvement that a few visits bring, in one sentence."""
         first, last = self.rows[0], self.rows[-1]
         if first.visits > 0:
-            return "the error of the untrained model is not known (initial), so rows begin with the first visit"
+            return "the error of the initial model is not known (initial), so rows begin with the first visit"
         if last.error >= first.error:
-            return f"{last.visits} visits do not bring the error below that of the untrained model"
+            return f"{last.visits} visits do not bring the error below that of the initial model"
         gained = first.error - last.error
         row = self.rows[self.best]
         if row in (first, last):  # then take the fewest visits that bring most of the improvement
             row = next(row for row in self.rows if first.error - row.error >= MOST * gained)
         share, bring = (first.error - row.error) / gained, "brings" if row.visits == 1 else "bring"
-        said = f"{100 * share:.3g} % of the improvement that all {last.visits} bring"
+        if row is last:
+            return f"{_visits(row.visits)} {bring} the error from {first.error:.4g} to {last.error:.4g}"
+        said = f"{100 * share:.3g} % of the improvement that {last.visits} bring"
         if is_less(1.0, share, SAME):
-            said = f"a smaller error than all {last.visits}"
-        travel = f", with {row.travel / last.travel:.0%} of the travel" if last.travel > 0 else ""
+            said = f"a smaller error than {last.visits}"
+        travel = f", with {100 * row.travel / last.travel:.3g} % of the travel" if last.travel > 0 else ""
         return f"{_visits(row.visits)} {bring} {said}{travel}"
 
     def sheet(self) -> Sheet:
@@ -237,7 +239,7 @@ def visit_curve(
         except (InputError, RefusedError):
             if not rows:
                 raise
-            notes.append(f"no route of {many} visits keeps to the travel budget")
+            notes.append(f"no route of {many} visits is within the travel budget")
             break
         rows.append(VisitRow.of(found))
         initial = found.fleet or found.order
@@ -248,7 +250,7 @@ def visit_curve(
 
 
 def untrained_row(problem: Problem) -> VisitRow | None:
-    """Return the row without visits; None if the untrained model's error is unknown."""
+    """Return the row without visits; None if the initial model's error is unknown."""
     error = untrained_loss(problem)
     return None if error is None else VisitRow(0, (), (), error, 0.0, error, optimal=True)
 

@@ -80,6 +80,25 @@ def test_little_memory_is_enough_for_small_problems_and_one_line_for_large_ones(
     assert sorted(tmp_path.iterdir()) == before
 
 
+UNLOADABLE = """
+import sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] == "scipy":
+            raise ImportError("_dfitpack.so: failed to map segment from shared object")
+sys.meta_path.insert(0, Finder())
+from learnroute.cli import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_a_library_that_cannot_be_loaded_is_told_in_one_line(tmp_path: Path) -> None:
+    samples, program = ROOT / "examples" / "buoys" / "samples", ("-c", UNLOADABLE)
+    done = command("rehearse", samples, "--target", "height", "-o", "out.json", program=program, cwd=tmp_path)
+    is_one_line(done, "a library cannot be loaded: _dfitpack.so: failed to map segment")
+    assert list(tmp_path.iterdir()) == []
+
+
 def small_files() -> None:
     """A disk with room for 700 bytes per file."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))

@@ -86,7 +86,7 @@ def test_simulate_regularised_learners(capsys: pytest.CaptureFixture[str], optio
     planned = call_json(capsys, "plan", WAREHOUSE, *options)
     assert data["overall"]["expected"] == pytest.approx(planned["loss"]["total"], rel=1e-6)
     assert data["learner"].items() <= planned["learner"].items()
-    assert any("no bound" in note for note in data["notes"])
+    assert any("do not give an upper bound on the error" in note for note in data["notes"])
 
 
 def test_several_routes_in_words_in_files_and_in_a_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_travel_is_taken_from_places_and_columns_are_skipped(
             "--samples", "40", "--problem", str(tmp_path / "p.json")]  # fmt: skip
     assert run(call) == 2
     said = capsys.readouterr().err
-    assert "Anse Noire and 5 more: note = 'calm': expected a number" in said
+    assert "Anse Noire and 5 more regions: note = 'calm': expected a number" in said
     assert said.count("calm") == 1
     assert run([*call, "--skip", "note"]) == 0
     problem = read_problem(tmp_path / "p.json")
@@ -288,4 +288,4 @@ def test_travel_is_taken_from_places_and_columns_are_skipped(
     assert problem.given_travel is None  # travel is the distance
     capsys.readouterr()
     assert run(["estimate", str(samples), "--target", "hight"]) == 2
-    assert "Anse Noire and 5 more: column 'hight' is missing; did you mean height?" in capsys.readouterr().err
+    assert "Anse Noire and 5 more regions: column 'hight' is missing; did you mean height?" in capsys.readouterr().err

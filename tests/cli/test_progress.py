@@ -16,6 +16,6 @@ def test_lines_estimate_the_time_left(capsys: pytest.CaptureFixture[str], monkey
         now[0] += 1
         progress("sweep", 0.71)  # too soon to speak again
     assert capsys.readouterr().err.splitlines() == [
-        "sweep: 60% after 10 s, about 40 s left",
-        "sweep: 70% after 20 s, about 30 s left",
+        "sweep: 60 % after 10 s, about 40 s left",
+        "sweep: 70 % after 20 s, about 30 s left",
     ]

@@ -132,7 +132,7 @@ def test_names_with_semicolons_stay_names(tmp_path: Path) -> None:
 
 def test_two_columns_of_the_same_kind_are_refused(tmp_path: Path) -> None:
     text = TABLE.replace("v2", "latitude")
-    with pytest.raises(InputError, match=r"column 'lat': given twice; remove one of them"):
+    with pytest.raises(InputError, match=r"columns 'lat' and 'latitude': both are read as lat; remove one of them"):
         read_problem(table(tmp_path, text), LEARNER)
 
 

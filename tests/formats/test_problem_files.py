@@ -195,7 +195,7 @@ MATRIX = ",A,B\nA,0,1\nB,1,0\n"
         ({"options.csv": "start\nC\n"}, "constraints.start = 'C': there is no such region"),
         ({"travel.csv": None}, "no problem in this folder"),
         ({"travel.csv": None, "regions.csv": "region,initial\nA,0\nB,1\n"}, "or add columns lon and lat"),
-        ({"regions.csv": "region,initial\nA,0\nA,1\n"}, "regions.csv: region 'A' is there twice"),
+        ({"regions.csv": "region,initial\nA,0\nA,1\n"}, "regions.csv: region 'A' is given twice"),
         ({"vectors.csv": "region,v1\nA,0\nB,1\n"}, "both given"),
     ],
 )

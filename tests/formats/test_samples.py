@@ -49,7 +49,7 @@ def test_missing_cells_are_nan_whatever_they_are_called(tmp_path: Path) -> None:
     [
         ("a,y\n1,2\nred,4\n", "line 3, a = 'red': expected a number"),
         ("a,b\n1,2\n", "column 'y' is missing; columns are a, b"),
-        ("y,y\n1,2\n", "column 'y' is there twice"),
+        ("y,y\n1,2\n", "column 'y' is given twice"),
         ("y\n1\n", "no column besides 'y'"),
         ("a,y\n1,2,3\n", "line 2: 3 cells, but the header has 2"),
         ("", "empty"),
@@ -117,9 +117,9 @@ def test_one_cause_in_many_files_is_said_once() -> None:
         "C": "d/C.csv: column 'y' is missing",
     }
     assert causes(failures) == [
-        "A and 1 more: time = 'noon': expected a number",
+        "A and 1 more region: time = 'noon': expected a number",
         "C: d/C.csv: column 'y' is missing",
     ]
     del failures["C"]
-    assert causes(failures) == ["A and 1 more: time = 'noon': expected a number"]
+    assert causes(failures) == ["A and 1 more region: time = 'noon': expected a number"]
     assert causes({}) == []

@@ -132,9 +132,9 @@ def test_what_all_regions_keep_in_common_is_found() -> None:
     assert found.forms["common"] > 0.9999 > found.forms["linear"]
     order = exact[0][0]
     predicted = evaluate(found.to_problem(initial=moved[order[0]]), order).loss.error
-    assert predicted == pytest.approx(exact[0][1][-1].mean(), abs=0.02)  # the first model's share is small by then
+    assert predicted == pytest.approx(exact[0][1][-1].mean(), abs=0.02)  # the initial model's share is small by then
     assert calibrate(moved, exact, forms=["linear"]).form == "linear"
-    assert calibrate(moved, exact, forms=["held"]).form == "linear"  # the first model is not known
+    assert calibrate(moved, exact, forms=["held"]).form == "linear"  # the initial model is not known
     with pytest.raises(InputError, match=r"forms = 'round': unknown; known are linear, held, common"):
         calibrate(moved, exact, forms=["round"])
 
@@ -160,7 +160,7 @@ def test_intervals_of_a_common_retention_cover_it_about_at_their_level() -> None
     assert np.mean(linear) < 0.1
 
 
-def test_a_first_model_that_a_learner_is_held_to_is_allowed_for() -> None:
+def test_an_initial_model_that_a_learner_is_held_to_is_allowed_for() -> None:
     rng = np.random.default_rng(6)
     own, first = 0.2 + rng.random((SIZE, SIZE)), 2 + rng.random(SIZE)
     law = Calibrated(retention=0.4, coupling=0.1)
@@ -179,7 +179,7 @@ def test_a_first_model_that_a_learner_is_held_to_is_allowed_for() -> None:
     assert abs(untold.retention.value - 0.4) > 0.02
 
 
-def test_a_proximal_learner_tells_its_first_model_and_gets_its_own_law_back() -> None:
+def test_a_proximal_learner_tells_its_initial_model_and_gets_its_own_law_back() -> None:
     """Measured from w₀ = 0, errors D of a learner with a large λ are those of models half way to their regions'."""
     truth, rng = models(8) + 0.5, np.random.default_rng(8)
 

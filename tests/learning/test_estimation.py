@@ -185,8 +185,8 @@ def repeated() -> tuple[FloatArray, FloatArray]:
 BAD = {
     "missing": (with_cell(np.nan), r"missing values \(3 in 'x2'; first in sample 6\)"),
     "infinite": (with_cell(np.inf), "column 'x2' is infinite in sample 6"),
-    "constant": (constant(4.0), "column 'x3' never changes here"),
-    "zero": (constant(0.0), "column 'x3' never changes here"),
+    "constant": (constant(4.0), "column 'x3' is constant in this region"),
+    "zero": (constant(0.0), "column 'x3' is constant in this region"),
     "dependent": (repeated(), "the 3 features have rank 2 in 30 samples"),
     "too few": ((np.ones((10, 3)), np.ones(10)), r"5 samples to estimate from \(of 10\); at least 8 needed"),
     "empty": ((np.empty((0, 3)), np.empty(0)), r"0 samples to estimate from \(of 0\)"),
@@ -221,7 +221,7 @@ def test_missing_values_can_be_dropped() -> None:
 def test_fewer_than_two_regions_is_refused_with_the_reasons() -> None:
     bad = {name: with_cell(np.nan) for name in list(base())[1:]}
     with pytest.raises(
-        InputError, match=r"an estimate needs at least 2 regions; 1 can be used \(region 1 and 2 more: missing"
+        InputError, match=r"an estimate needs at least 2 regions; 1 can be used \(region 1 and 2 more regions: missing"
     ):
         estimate(broken(**bad))
     with pytest.raises(InputError, match="no data"):
@@ -237,7 +237,7 @@ def test_too_few_samples_for_the_features_take_pilot_features_and_say_so() -> No
     assert found.method == "pilot features"
     assert not found.failures
     assert "region 'region 0' has 15 samples to estimate from, and least squares needs 42" in found.caveats[0]
-    assert "Δ may be too small by any amount" in found.caveats[0]
+    assert "dissimilarities may be too small by any amount" in found.caveats[0]
     np.testing.assert_allclose(found.dissimilarity, squares(truth), atol=0.15)  # they lie where the features vary
     assert found.models.shape == (3, 40)
 
@@ -355,7 +355,7 @@ def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
     [
         ({"level": 1.0}, "level = 1.0"),
         ({"share": 0}, "share = 0"),
-        ({"share": 1.5}, "at most 1"),
+        ({"share": 1.5}, "above 0 and up to 1"),
         ({"share": 0.6, "test": 0.5}, "must not sum to more than 1"),
         ({"missing": "guess"}, "missing = 'guess': unknown; known are refuse, drop"),
         ({"scaling": "shrink"}, "scaling = 'shrink': unknown; known are none, standardise, whiten"),

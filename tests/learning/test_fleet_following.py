@@ -178,7 +178,7 @@ def test_what_is_shown_of_a_fleet() -> None:
             assert "- vehicle 2: stays at home" in text
         else:
             assert "- route: D (model 2) > A (model 1) > B (model 2) > C (model 1)" in text
-            assert "- untrained model: serves E" in text
+            assert "- initial model: serves E" in text
             assert "| E | untrained |" in text
 
 
@@ -225,7 +225,7 @@ def test_the_command_follows_the_plan_file_of_a_fleet(tmp_path: Path, capsys: py
         write_plan(found, tmp_path / "plan.json")
         arguments = ["follow", str(where), "--target", "y", "--plan", str(tmp_path / "plan.json")]
         assert run(arguments) == 0
-        assert ("vehicle 2" if found.several else "untrained model") in capsys.readouterr().out
+        assert ("vehicle 2" if found.several else "initial model") in capsys.readouterr().out
         assert run([*arguments, "--json"]) == 0
         said = json.loads(capsys.readouterr().out)
         library = follow(found, data).to_dict()
@@ -239,7 +239,7 @@ def test_the_command_follows_no_single_route_of_a_fleet(tmp_path: Path, capsys: 
     where = folder_of(tmp_path / "samples", draw(np.random.default_rng(1)))
     arguments = ["follow", str(where), "--target", "y", "--problem", str(tmp_path / "problem.json"), "--route", "A,B"]
     assert run(arguments) == 2
-    assert "--route: has one vehicle with one model; give the plan of the fleet with --plan" in capsys.readouterr().err
+    assert "--route: supports one vehicle with one model; plan for the fleet and give --plan" in capsys.readouterr().err
 
 
 def test_the_command_simulates_a_fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -130,7 +130,7 @@ def test_a_plan_is_simulated_and_shown() -> None:
     labels = [label for label, _ in found.sheet().lines]
     assert {"1 vehicle 1", "1 vehicle 2", "1 serves"} <= set(labels)
     assert len(found.to_frame()) == 500
-    assert any("no bound" in note for note in found.notes)
+    assert any("do not give an upper bound on the error" in note for note in found.notes)
 
 
 def test_one_list_of_regions_is_refused_for_a_fleet() -> None:

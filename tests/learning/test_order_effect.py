@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute import InputError, Learner, Problem, expected_loss, plan
+from learnroute import InputError, Learner, Problem, evaluate, expected_loss, plan, read_problem
 from learnroute.learning import ProximalRegressor, RegionData, calibrate, estimate, follow, transfer
 from learnroute.learning.predictors import rank_correlation
 from learnroute.model.order_effect import expected_order_effect
@@ -44,6 +44,27 @@ def test_random_orders_beside_a_plan() -> None:
     assert "any order will do" in dict(plan(same).sheet().lines)["order"]
 
 
+def test_a_poor_order_does_not_hide_that_the_order_matters() -> None:
+    problem = read_problem(Path(__file__).parents[2] / "examples" / "city-survey.json")
+    worst = max(range(12), key=lambda last: problem.scores[last])
+    route = [*(i for i in range(12) if i != worst), worst]
+    effect = expected_order_effect(problem, route)
+    assert effect is not None
+    assert effect.planned > effect.mean
+    assert effect.matters
+    assert "the order matters, and random orders are better" in dict(evaluate(problem, route).sheet().lines)["order"]
+
+
+def test_estimates_name_the_learner_whose_order_is_judged() -> None:
+    found = estimate(samples(alike=False))
+    assert "(least squares, no travel)" in dict(found.sheet().lines)["order"]
+    assert "models fitted by least squares" in found.sheet().headline
+    told = found.compare_predictors(0.5)
+    assert "(λ = 0.5, no travel)" in dict(told.sheet().lines)["order"]
+    lines = dict(told.sheet().lines)
+    assert all(len(f"{label:<10} {lines[label]}") <= 100 for label in ("order", "predictor"))
+
+
 def test_estimates_say_whether_the_order_matters() -> None:
     assert "the order matters" in dict(estimate(samples(alike=False)).sheet().lines)["order"]
     nothing_left = estimate(samples(alike=False), share=1.0)
@@ -59,7 +80,7 @@ def test_estimates_without_travel_plan_by_error_alone() -> None:
     )
 
 
-def test_predictors_are_compared_on_samples_kept_back() -> None:
+def test_predictors_are_compared_on_held_out_samples() -> None:
     found = estimate(samples(alike=False)).compare_predictors(0.1)
     told = found.predictors
     assert told is not None

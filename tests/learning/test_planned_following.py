@@ -105,13 +105,13 @@ def test_another_learner_is_named_and_not_predicted() -> None:
     found = plan(problem_of(models(), learner=Proximal(M, 20, SIGMA, regularization=1.96)))
     data = draw(models(), [20] * 4, 10, np.random.default_rng(1))
     for other, said in (
-        (RouteRegressor(), "training least-squares"),
-        (ProximalRegressor(1.0), "training proximal, λ = 1,"),
-        (ProximalRegressor([0.5, 1, 2, 3]), "training proximal, λ = 0.5 … 3 by position"),
-        (GradientRegressor(3, 0.1), "training gradient, 3 steps of 0.1"),
+        (RouteRegressor(), "no prediction for least-squares"),
+        (ProximalRegressor(1.0), "no prediction for proximal, λ = 1"),
+        (ProximalRegressor([0.5, 1, 2, 3]), "no prediction for proximal, λ = 0.5 … 3 by position"),
+        (GradientRegressor(3, 0.1), "no prediction for gradient, 3 steps of 0.1"),
     ):
         followed = follow(found, data, other)
-        assert followed.notes[0].startswith(f"the plan was made for proximal, λ = 1.96; {said}")
+        assert followed.notes[0] == f"the plan was made for proximal, λ = 1.96, so there is {said}"
         assert followed.final.predicted is None
         assert followed.verdict is None
 
@@ -452,7 +452,10 @@ def test_follow_on_the_command_line(
     ):
         assert run([*given, *options, "--json"]) == 0
         said = capsys.readouterr()
-        assert f"learnroute: the plan was made for proximal, λ = 1.96; training {training}, for which" in said.err
+        assert (
+            f"learnroute: the plan was made for proximal, λ = 1.96, so there is no prediction for {training}\n"
+            in said.err
+        )
         assert json.loads(said.out)["final"]["predicted"] is None
     assert run(["plan", "problem.json", "-o", "least.json"]) == 0
     capsys.readouterr()

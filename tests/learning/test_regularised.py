@@ -43,7 +43,7 @@ def moments_of(rule: Learner, m: int, n: int) -> Moments:
 
 
 def recursion(models: FloatArray, m: int, samples: Sequence[int], noise: float, rules: Sequence[Learner]) -> float:
-    """e_j ← p1·e_j - q·e_k + (1 - p1)·Δ[k, j] + ν, from the first model at 0."""
+    """e_j ← p1·e_j - q·e_k + (1 - p1)·Δ[k, j] + ν, from the initial model at 0."""
     delta = np.sum((models[:, None] - models[None]) ** 2, axis=2)
     errors = np.sum(models**2, axis=1)
     for k, (rule, n) in enumerate(zip(rules, samples, strict=True)):
@@ -172,8 +172,8 @@ def test_simulated_unequal_samples_come_to_their_true_loss() -> None:
     assert abs(found.deviation) < 4
 
 
-def test_first_models_are_drawn_where_they_matter() -> None:
-    """A regularised learner remembers its first model even with more samples than features."""
+def test_initial_models_are_drawn_where_they_matter() -> None:
+    """A regularised learner remembers its initial model even with more samples than features."""
     delta = np.array([[0.0, 2.0], [2.0, 0.0]])
     learner = Proximal(5, 20, 0.3, regularization=1.0)
     problem = Problem(1 - np.eye(2), learner, dissimilarity=delta, initial=[3.0, 2.5])

@@ -62,7 +62,7 @@ def trained_by_hand(learner: Any, routes: FleetRoutes, models: int, dealt: list[
 
 
 def errors_by_hand(model: Any, first: Any, dealt: list[RegionData]) -> list[float]:
-    """The errors of a learner; before its first training, those of its first model."""
+    """The errors of a learner; before its first training, those of its initial model."""
     return [squared_error(model if hasattr(model, "coef_") else first, region) for region in dealt]
 
 
@@ -273,7 +273,7 @@ def test_repeats_of_any_learner_have_batches_of_their_own(monkeypatch: pytest.Mo
     found = rehearse(regions(), SGDRegressor(random_state=0), trainings=200, visits=Visits(repeat=2, required="all"))
     assert [len(batch) for batch in batches[:4]] == [24] * 4  # the transfer matrix: each region alone
     assert {len(batch) for batch in batches[4:]} == {12}
-    assert found.notes[0] == "each region's training samples are dealt to 2 visits, 12 samples for each"
+    assert found.notes[0] == "each region's training samples are split over 2 visits, 12 samples each"
 
 
 def test_lambda_of_a_fleet_is_chosen_with_its_routes() -> None:

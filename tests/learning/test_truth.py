@@ -33,7 +33,7 @@ def test_vectors_are_met_exactly() -> None:
     truth = truth_of(problem, np.random.default_rng(1))
     np.testing.assert_allclose(squares(truth.models), squares(points), atol=1e-9)
     np.testing.assert_allclose(truth.initial_model, truth.models.mean(axis=0), atol=1e-9)
-    assert any("mean of the true ones" in note for note in truth.notes)
+    assert any("is the mean of the true models" in note for note in truth.notes)
 
 
 @pytest.mark.parametrize("size", [5, 9, 14])
@@ -49,7 +49,7 @@ def test_other_matrices_are_approached_from_below(size: int) -> None:
     assert (found <= wanted * (1 + 1e-9)).all()
     assert 0.3 < truth.met < 1
     assert truth.met == pytest.approx(found.sum() / wanted.sum())
-    assert any("no models have squared distances Δ" in note for note in truth.notes)
+    assert any("no true models have exactly these dissimilarities" in note for note in truth.notes)
     for _ in range(300):  # no other models nearby come nearer without exceeding Δ
         other = squares(points + rng.normal(0, 0.05, points.shape))
         other = other * min(1.0, float((wanted[other > 0] / other[other > 0]).min()))

@@ -124,8 +124,8 @@ def test_the_figures_of_three_pilots_of_a_network_are_not_supported() -> None:
 @pytest.mark.parametrize(
     ("changed", "verdict", "said"),
     [
-        ({}, "supported", "80% less squared error"),
-        ({"skill": 0.3}, "weak", "only 30% less squared error"),
+        ({}, "supported", "80 % less squared error"),
+        ({"skill": 0.3}, "weak", "only 30 % less squared error"),
         ({"skill": -0.1}, "not supported", "no better than by ignoring where"),
         ({"pilots": 1}, "weak", "a single pilot"),
         ({"total": Coefficient(1.3, 0.05, 1.2, 1.4)}, "weak", "add up to 1.30"),

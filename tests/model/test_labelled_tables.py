@@ -108,9 +108,9 @@ def test_initial_models_follow_the_true_ones() -> None:
     [
         ({"travel": frame(np.zeros((4, 4))).rename({"A": "Z"})}, "travel: no row 'A'; rows are C, Z, D, B"),
         ({"travel": frame(np.zeros((4, 4))).rename(columns={"A": "Z"})}, "travel: no column 'A'"),
-        ({"initial": pd.Series([1, 2, 3, 4], index=[*"ABC", "C"])}, "initial: row 'C' is there twice"),
-        ({"initial": pd.Series([1, 2, 3, 4, 5], index=[*"ABCDE"])}, "initial: row 'E' is too many; wanted are A"),
-        ({"initial": pd.Series([1, 2, 3, 4], index=[3, 1, 2, 0])}, "initial: row label 3 is no name; label with"),
+        ({"initial": pd.Series([1, 2, 3, 4], index=[*"ABC", "C"])}, "initial: row 'C' is given twice"),
+        ({"initial": pd.Series([1, 2, 3, 4, 5], index=[*"ABCDE"])}, "initial: row 'E' is unknown; known are A"),
+        ({"initial": pd.Series([1, 2, 3, 4], index=[3, 1, 2, 0])}, "initial: row label 3 is not a name; label with"),
         ({"vectors": pd.DataFrame(PLACES, index=[1, 2, 3, 4]), "dissimilarity": None}, "vectors: row label 1 is no"),
         (
             {"regions": ["Harbour", *"BCD"], "initial": pd.Series([1, 2, 3, 4], index=["Harbor", *"BCD"])},

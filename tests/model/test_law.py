@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from learnroute import Learner, LeastSquares, Problem, Proximal, error_over_time
-from learnroute.model.law import Distances, ModelErrors, Step, train
+from learnroute.model.dissimilarities import Dissimilarities
+from learnroute.model.law import Distances, ModelErrors, Step, Updates, average, errors_after, follow, train
 from learnroute.model.validation import FloatArray
 
 M, RUNS = 12, 20_000
@@ -39,7 +40,7 @@ def test_models_that_train_apart_and_merge_obey_the_law() -> None:
         law.train(model, region, step)
         models[model] = trained(models[model], regions[region], learner, rng)
         if k == 3:
-            law.restart(shares)
+            law = Distances(law.dissimilarity, law.merge(shares), 2)
             models[:] = np.tensordot(shares, models, 1)
 
     def agrees(found: FloatArray, expected: float) -> None:
@@ -51,6 +52,29 @@ def test_models_that_train_apart_and_merge_obey_the_law() -> None:
         for a in range(2):
             agrees(((models[a] - region) ** 2).sum(axis=1), law.to_regions[a, j])
         agrees(((merged - region) ** 2).sum(axis=1), law.merge(shares)[j])
+
+
+def test_a_round_of_federated_averaging_trains_a_copy_per_region() -> None:
+    rng = np.random.default_rng(4)
+    delta, initial = squared(rng.standard_normal((5, 3))), rng.random(5)
+    shares = rng.dirichlet(np.ones(5))
+    steps = [Proximal(9, n, 0.4, regularization=0.3).step(n) for n in (3, 7, 12, 20, 41)]
+    law = Distances(delta, initial, 5)
+    for region, step in enumerate(steps):
+        law.train(region, region, Step(*map(float, step)))
+    by_region = Step(*(np.array(part, dtype=float).ravel() for part in zip(*steps, strict=True)))
+    assert np.allclose(average(initial, by_region, shares, delta), law.merge(shares), rtol=1e-12)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 150])
+def test_errors_in_closed_form_are_those_after_the_last_training(count: int) -> None:
+    rng = np.random.default_rng(count)
+    known = Dissimilarities(squared(rng.standard_normal((6, 3))), None, rng.random(6), np.zeros(6))
+    order = rng.integers(6, size=count)
+    retention, plasticity, coupling, second, noise = rng.random((5, count))
+    along = Updates(retention, plasticity, coupling, second, noise)
+    *_, last = ModelErrors(known.initial), *follow(ModelErrors(known.initial), order.tolist(), along, known)
+    assert np.allclose(errors_after(known, order.tolist(), along).total, last.total, rtol=1e-12)
 
 
 def test_least_squares_models_average_out() -> None:

@@ -86,7 +86,7 @@ def test_without_regularisation_it_is_the_papers_learner(n: int) -> None:
         assert expected_loss(near, order).total == pytest.approx(expected_loss(paper, order).total, rel=1e-6)
 
 
-def test_with_all_the_regularisation_there_is_the_first_model_stays() -> None:
+def test_with_all_the_regularisation_there_is_the_initial_model_stays() -> None:
     asked = problem({"rule": "proximal", "regularization": 1e90})
     assert expected_loss(asked, [0, 1, 2, 3, 4]).error == pytest.approx(asked.initial.mean(), rel=1e-9)
 

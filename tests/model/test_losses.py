@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import InputError, Learner, Problem, error_over_time, expected_loss, objective_of, true_loss
+from learnroute import (
+    Fleet,
+    InputError,
+    Learner,
+    Problem,
+    Proximal,
+    error_over_time,
+    expected_loss,
+    objective_of,
+    plan,
+    true_loss,
+)
 from learnroute.model.losses import model_shares
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, small
@@ -141,3 +152,11 @@ def test_noise_keeps_its_digits_where_the_model_hardly_moves() -> None:
 def test_what_is_no_route_is_refused(order: list[int], message: str) -> None:
     with pytest.raises(InputError, match=message):
         expected_loss(small(), order)
+
+
+@pytest.mark.parametrize("learner", [Learner(5, 9, 0.1), Proximal(5, 9, 0.1, regularization=2.0)])
+def test_losses_are_plain_floats(learner: Learner) -> None:
+    rng = np.random.default_rng(0)
+    problem = Problem(np.ones((4, 4)) - np.eye(4), learner, vectors=rng.standard_normal((4, 5)), initial=np.ones(4))
+    for one in (problem, problem.replace(initial=None), problem.replace(fleet=Fleet(vehicles=2))):
+        assert "np.float64" not in repr(plan(one).loss)

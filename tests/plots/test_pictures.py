@@ -29,10 +29,10 @@ from learnroute import (
     visit_curve,
 )
 from learnroute.model.losses import Loss
+from learnroute.model.scaling import scaled_places
 from learnroute.plots import draw_comparison, draw_plan
 from learnroute.plots.label_placement import LABEL
 from learnroute.plots.losses import segments_of
-from learnroute.plots.scaling import scaled_places
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, small
 
@@ -113,7 +113,7 @@ def test_numbers_of_visits_are_off_curves_and_each_other() -> None:
     figure = visit_curve(problem).plot()
     figure.draw_without_rendering()
     boxes = np.array([Text.get_window_extent(text).extents for text in figure.axes[0].texts])
-    assert len(boxes) == problem.size + 1  # and the untrained model
+    assert len(boxes) == problem.size + 1  # and the initial model
     low, high = boxes[:, :2], boxes[:, 2:]
     assert ((low[:, None] < high) & (low < high[:, None])).all(axis=2).sum() == len(boxes)  # each with itself
 
@@ -144,14 +144,16 @@ def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pyt
 
 PROXIMAL = Proximal(60, 200, 0.5, regularization=12.0)
 TAKEN_OFF = {
-    "proximal": (PROXIMAL, {"gain: pairs"}, "proximal, λ = 12"),
+    "proximal": (PROXIMAL, {"gain from averaging models"}, "proximal, λ = 12"),
     "schedule": (
-        replace(PROXIMAL, regularization=(1.0, 2.0, 3.0, 4.0)), {"gain: pairs"}, "proximal, λ = 1 … 4 by position",
+        replace(PROXIMAL, regularization=(1.0, 2.0, 3.0, 4.0)),
+        {"gain from averaging models"},
+        "proximal, λ = 1 … 4 by position",
     ),
-    "gradient": (Gradient(60, 200, 0.5, steps=3, rate=0.3), {"gain: pairs"}, "3 gradient steps of 0.3"),
+    "gradient": (Gradient(60, 200, 0.5, steps=3, rate=0.3), {"gain from averaging models"}, "3 gradient steps of 0.3"),
     "calibrated": (
         Calibrated(noise=-9.0, retention=0.7, coupling=0.3),
-        {"gain: pairs", "error: noise (taken off)"}, "calibrated, p₁ = 0.7, q = 0.3",
+        {"gain from averaging models", "error from noise (taken off)"}, "calibrated, p₁ = 0.7, q = 0.3",
     ),
     "long steps": (Gradient(2, 100_000, steps=1, rate=1.9), None, "1 gradient step of 1.9"),
 }  # fmt: skip

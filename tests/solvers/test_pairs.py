@@ -91,7 +91,7 @@ def test_labels_that_are_too_many_prove_nothing() -> None:
     start = np.array(plan(asked, "random").order)
     found = label_suffixes(objective, start, Budget(), SuffixLabellingParams(labels=3))
     assert not found.proved
-    assert "labels outgrew" in found.cause
+    assert "the limit of 3 labels was reached" in found.cause
     assert plan(asked, "exact", time_limit=1e-3).optimal in (True, False)
 
 

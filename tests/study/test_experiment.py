@@ -48,7 +48,7 @@ def test_streams_are_those_of_spawn() -> None:
         ({"features": 0}, "features = 0"),
         ({"noise": -1}, "noise = -1.0: the noise σ must be >= 0"),
         ({"noise": "loud"}, "noise = 'loud'"),
-        ({"methods": "magic"}, "methods: method = 'magic': unknown"),
+        ({"methods": "magic"}, "methods = 'magic': unknown"),
         ({"replicates": 0}, "replicates = 0"),
         ({"replicates": 10**9}, "problems: at most 100,000,000"),
         ({"draws": 10**7}, "draws = 10000000: at most"),

@@ -81,7 +81,7 @@ def test_files_are_given_on_the_command_line(folder: Path, capsys: pytest.Captur
         ([str(folder / "study.toml"), "--methods", "exact"], "--methods = 'exact': the experiment has its own methods"),
         ([files[0], files[0]], "given twice"),
         ([str(folder / "none.json")], "none.json: no such file"),
-        ([files[0], "--methods", "exakt"], "methods: method = 'exakt': unknown; did you mean exact?"),
+        ([files[0], "--methods", "exakt"], "--methods = 'exakt': unknown; did you mean exact?"),
     ):
         assert run(["sweep", *arguments, "-o", str(folder / "new"), "--workers", "1"]) == 2
         said = capsys.readouterr().err

@@ -167,7 +167,7 @@ def test_learners_are_those_of_the_library(service: Service) -> None:
     problem = Problem.from_dict(example()).replace(travel_rate=0.5)
     assert answer == json.loads(json.dumps(compare_learners(problem, 2).to_dict()))
     refusal = service.post("learners", problem={**example(), "initial": None})
-    assert "the untrained model has no error, so λ cannot be chosen" in refused(refusal, 422, "problem.initial")
+    assert "the initial model has no error, so λ cannot be chosen" in refused(refusal, 422, "problem.initial")
 
 
 VISITS = {"required": ["Packing"], "forbidden": ["Cold store"], "repeat": 2, "at_most": 5, "budget": 90.0}
@@ -232,7 +232,7 @@ def test_problems_with_fleets_are_planned_as_the_library_does(service: Service, 
     assert [model["order"] for model in history["models"]] == wanted.fleet.trainings(2)
     last = np.array([model["errors"][-1] for model in history["models"]])
     if "served_by" in found:
-        served = np.minimum(last.min(axis=0), data["initial"])  # the untrained model may serve, too
+        served = np.minimum(last.min(axis=0), data["initial"])  # the initial model may serve, too
         assert served.mean() == pytest.approx(found["loss"]["total"] - found["loss"]["travel"], rel=1e-12)
 
 
@@ -523,7 +523,7 @@ def test_limits_are_answered_clearly() -> None:
 
 def test_unknown_addresses_and_methods(service: Service) -> None:
     detail = refused(service.client.get("/api/nothing"), 404)
-    assert detail.startswith("there is nothing at '/api/nothing'; known are /, /api/")
+    assert detail.startswith("unknown path '/api/nothing'; known are /, /api/")
     assert detail.endswith(" (/docs shows all)")
     hostile = refused(service.client.get(f"/%0a%1b[2J{'x' * 5000}"), 404)
     assert hostile.isprintable()

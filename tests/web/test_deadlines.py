@@ -100,7 +100,7 @@ def refuse_in_time(
         clock.advance(0.1)
         found = answer.result(GUARD)
     assert (found.status_code, found.headers["content-type"]) == (503, "application/problem+json")
-    assert "did not keep its time limit" in found.json()["detail"]
+    assert "exceeded its time limit" in found.json()["detail"]
     assert found.headers["retry-after"] == "1"
     assert service.pool.processes[0] != before
     assert service.pool.restarts["stuck"] == restarts + 1
@@ -135,7 +135,7 @@ def test_a_job_is_told_too(clock: Clock, allowed: list[float]) -> None:
         def ask() -> httpx.Response:
             place = service.submit("plan", **hanging("c", "plan"))
             wait_for(lambda: service.job(place)["state"] == "failed")
-            assert "did not keep its time limit" in service.job(place)["error"]
+            assert "exceeded its time limit" in service.job(place)["error"]
             return service.client.get(f"{place}/result")
 
         refuse_in_time(service, clock, allowed, ask)

@@ -89,13 +89,13 @@ def test_a_client_that_leaves_frees_its_worker(service: Service) -> None:
     assert service.post("plan", problem=example()).status_code == 200
 
 
-def test_a_full_queue_is_answered_with_429_and_a_queued_job_can_be_cancelled() -> None:
+def test_a_full_queue_is_answered_with_503_and_a_queued_job_can_be_cancelled() -> None:
     with serving(workers=1, queue=2) as busy:
         first = busy.submit("tradeoff", **endless_task())
         wait_for(lambda: busy.job(first)["state"] == "running")
         second, third = (busy.submit("plan", problem=example()) for _ in range(2))
         answer = busy.post("plan", problem=example())
-        assert (answer.status_code, answer.headers["content-type"]) == (429, "application/problem+json")
+        assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
         assert 1 <= int(answer.headers["retry-after"]) <= 60
         busy.client.delete(second)
         wait_for(lambda: busy.job(second)["state"] == "cancelled")

@@ -15,10 +15,11 @@ import stuck_tasks
 from learnroute import Learner, Problem, error_over_time, evaluate, plan, read_problem, write_problem
 from learnroute.study.families import random_problem
 from learnroute.web import pool
-from pages import Open, cancel, drag, opener, region, route, settle, total
+from pages import PATIENCE, Open, cancel, drag, opener, region, route, settle, total
 from proxy import proxy
 from service import EXAMPLES, Service, example, serving
-from waiting import GUARD
+
+DOCS = EXAMPLES.parent / "docs"
 
 
 def test_it_opens_on_an_example_with_its_route_drawn(opened: Open) -> None:
@@ -231,9 +232,13 @@ def test_a_bad_file_is_refused_and_nothing_changes(opened: Open, tmp_path: Path)
         ("broken.json", "{", "broken.json: line 1, column 2: not JSON"),
         ("negative.json", json.dumps(wrong), "travel[0, 1] = -2.0: travel costs must be >= 0"),
         ("travel.csv", "a,b\n", "travel.csv"),
-        ("map.png", "no text", "map.png is not a problem file. Open a file of these kinds: .json, "),
+        (
+            "map.png",
+            (DOCS / "images" / "route.png").read_bytes(),
+            "map.png is not a problem file. Open a file of these kinds: .json, ",
+        ),
     ):
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
         page.set_input_files("#file", tmp_path / name)
         page.wait_for_selector(f'#status.wrong:has-text("{message}")')
     assert total(page) == before
@@ -435,6 +440,23 @@ def test_names_hide_neither_the_route_nor_regions_nor_each_other(opened: Open, t
             assert hits.sum() == (len(names) if boxes is inner else 0)  # each with itself
 
 
+@pytest.mark.parametrize("share", [0.001, 0.999])
+def test_the_lower_bound_is_named_inside_the_bar(opened: Open, share: float) -> None:
+    page = opened()
+    page.evaluate(
+        "async (share) => { const problem = await (await fetch('api/examples/city-survey')).json();"
+        " const headers = { 'Content-Type': 'application/json' };"
+        " const asked = { method: 'POST', headers, body: JSON.stringify({ problem }) };"
+        " const plan = await (await fetch('api/plan', asked)).json();"
+        " const { withVisits } = await import('./fleet.js'); const { showPlan } = await import('./panels.js');"
+        " showPlan({ ...withVisits(plan, problem), optimal: false, lower_bound: share * plan.loss.total }) }",
+        share,
+    )
+    left, _, right, _ = page.eval_on_selector_all("#bar", BOXES)[0]
+    [name] = page.eval_on_selector_all("#bar text", BOXES)
+    assert left <= name[0] < name[2] <= right
+
+
 def test_axes_have_different_numbers_inside_the_chart(opened: Open) -> None:
     page = opened()
     texts = page.evaluate(
@@ -464,6 +486,10 @@ def test_light_and_dark(opened: Open) -> None:
     light.reload()
     settle(light)
     assert background(light) < 200  # remembered
+    light.emulate_media(media="print")  # on white paper
+    ink = light.evaluate("() => getComputedStyle(document.querySelector('#total')).color")
+    assert sum(int(x) for x in ink[4:-1].split(",")) < 200
+    assert light.locator("button:not(.term):visible").count() == 0
 
 
 def test_a_curve_of_another_problem_is_not_shown(opened: Open) -> None:
@@ -493,9 +519,12 @@ def test_the_page_takes_its_token_from_the_address(browser: Browser) -> None:
 
 def test_many_regions(opened: Open, tmp_path: Path) -> None:
     page = opened()
+    page.select_option("#method", "nearest")
+    settle(page)
     write_problem(random_problem("euclidean", 301, Learner(80, 100), 1), tmp_path / "many.json")
     page.set_input_files("#file", tmp_path / "many.json")
     page.wait_for_selector('#title:has-text("301 regions")')
+    settle(page)
     page.wait_for_selector(".leg >> nth=299", state="attached")
     page.wait_for_selector('#error-history-text:has-text("up to 300 regions")')
 
@@ -530,7 +559,7 @@ def test_the_page_works_under_a_path_of_a_proxy(browser: Browser, tmp_path: Path
     write_problem(problem, tmp_path / "sixteen.json")
     with serving(workers=1, token="secret", root_path="/learnroute") as shown, proxy(shown) as front:
         page = browser.new_context().new_page()
-        page.set_default_timeout(1000 * GUARD)
+        page.set_default_timeout(PATIENCE)
         page.goto(f"{front.url}/#token=secret")
         settle(page)
         assert page.inner_text("#title") == "City survey vehicle · 12 regions"

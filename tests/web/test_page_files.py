@@ -166,6 +166,27 @@ def test_the_menu_of_examples_follows_an_opened_file(opened: Open, tmp_path: Pat
     assert (page.input_value("#example"), len(route(page))) == ("five.json", 5)
 
 
+def test_an_opened_file_fills_the_field_that_has_the_focus(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    page.fill("#vehicles", "3")
+    settle(page)
+    write_problem(random_problem("euclidean", 5, Learner(80, 100), 1), tmp_path / "five.json")
+    open_file(page, tmp_path / "five.json")
+    assert page.input_value("#vehicles") == "1"
+
+
+def test_names_beside_the_heat_map_differ(opened: Open, tmp_path: Path) -> None:
+    page = opened(viewport={"width": 400, "height": 900})
+    names = [f"Tuindorp Oost, plot {k}" for k in range(5)]
+    write_problem(random_problem("euclidean", 5, Learner(80, 100), 1).replace(regions=names), tmp_path / "five.json")
+    open_file(page, tmp_path / "five.json")
+    shown = page.locator("#heat text[text-anchor=end]").all_text_contents()
+    assert len(set(shown)) == 5
+    assert all("…" in name for name in shown)
+    lefts = page.eval_on_selector_all("#heat text", "nodes => nodes.map(n => n.getBoundingClientRect().left)")
+    assert min(lefts) >= page.locator("#heat").bounding_box()["x"] - 1  # type: ignore[index]
+
+
 def test_a_new_file_has_no_curve_and_more_than_20_regions_have_one(opened: Open, tmp_path: Path) -> None:
     page = opened()
     page.select_option("#example", "warehouse-robot")
@@ -277,7 +298,9 @@ def test_nothing_is_claimed_where_there_is_no_plan(opened: Open) -> None:
     page.fill("#features", "201")
     settle(page)
     assert page.inner_text("#total") == "–"
-    assert page.locator("#verdict dd, #parts td, #stops li, .leg, #heat .cell").count() == 0
+    assert page.locator("#verdict dd, #parts td, #stops li, .leg, #heat .cell, #halo-scale").count() == 0
+    page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
+    assert page.locator("#status").bounding_box()["y"] >= 0  # type: ignore[index]  # the reason stays in view
     page.fill("#features", "60")
     settle(page)
     assert "optimal, proved" in page.inner_text('[data-fact="gap"]')
@@ -294,7 +317,7 @@ def test_streets_over_http(service: Service) -> None:
     assert (straight.count("<trkpt"), along.count("<trkpt")) == (0, 21)
     for ways, message in (
         ([[None]], "rows and columns, one per region"),
-        ([[[[0, "x"]]]], "the places of a way must be numbers"),
+        ([[[[0, "x"]]]], "the places of a way must be numeric"),
         ({"a": 1}, "expected a list of ways for each region"),
     ):
         answer = service.post("export", **asked, ways=ways)

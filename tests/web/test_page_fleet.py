@@ -94,7 +94,7 @@ def test_models_and_the_regions_that_they_serve(opened: Open) -> None:
     assert route(page) == list(found.route)
     for name, model in found.served_by.items():
         label = region(page, name).get_attribute("aria-label") or ""
-        assert f", served by {'the untrained model' if model is None else f'model {model + 1}'}," in label
+        assert f", served by {'the initial model' if model is None else f'model {model + 1}'}," in label
         outline = region(page, name).locator(".dot").first.evaluate("node => getComputedStyle(node).stroke")
         own = "node => getComputedStyle(node).fill"
         if model is not None:

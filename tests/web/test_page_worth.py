@@ -1,4 +1,4 @@
-"""Which learner is worth it, on the page: the table, the picture, and rows that are applied."""
+"""The comparison of learners on the page: the table, the picture, and rows that are applied."""
 
 from __future__ import annotations
 
@@ -10,30 +10,15 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page
 
-from learnroute import Problem, compare_learners, evaluate, read_problem
+from learnroute import compare_learners, evaluate, read_problem
 from learnroute.comparison.of_learners import LearnerRow
-from pages import Open, cancel, route, settle, total
-from service import example
-
-FEW, KEPT = 6, slice(3, 9)  # regions whose three routes differ
-PART = {"regions": 1, "coordinates": 1, "initial": 1, "vectors": 1, "travel": 2}  # member: dimensions that are cut
+from pages import Open, cancel, route, settle, show, total
+from service import districts
 
 
 def few_regions(**changes: Any) -> dict[str, Any]:
-    """Return six regions of the city survey."""
-    data = example("city-survey")
-    for member, dimensions in PART.items():
-        kept = data[member][KEPT]
-        data[member] = [line[KEPT] for line in kept] if dimensions == 2 else kept
-    return {**data, "travel_rate": 0.5, **changes}
-
-
-def show(page: Page, tmp_path: Path, data: dict[str, Any]) -> Problem:
-    (tmp_path / "few.json").write_text(json.dumps(data))
-    page.set_input_files("#file", tmp_path / "few.json")
-    page.wait_for_selector(f"#title:has-text('{FEW} regions')")
-    settle(page)
-    return read_problem(tmp_path / "few.json")
+    """Return five districts of the city, whose three routes differ."""
+    return districts((0, 1, 4, 6, 11), **{"travel_rate": 0.5, **changes})
 
 
 def compared(page: Page) -> None:
@@ -69,7 +54,7 @@ def test_the_table_and_the_picture_are_those_of_the_library(opened: Open, tmp_pa
             assert float(shown[7]) == pytest.approx(row.regularization, rel=5e-3)
     assert f"{found.floor.total:.5g}" in page.inner_text("#worth-text")
     for note in found.notes:
-        assert note in page.inner_text("#worth-notes")
+        assert note[1:] in page.inner_text("#worth-notes")
     assert page.locator("#worth-picture .worth-curve").count() == len(found.curves) == 3
     floor = float(page.get_attribute("#worth-picture .floor", "y1") or "nan")
     for curve in found.curves:
@@ -135,7 +120,7 @@ def test_another_problem_has_another_table(opened: Open, tmp_path: Path) -> None
 
 def test_a_refusal_is_one_line(opened: Open, tmp_path: Path) -> None:
     page = opened()
-    show(page, tmp_path, few_regions(initial=[0] * FEW))
+    show(page, tmp_path, few_regions(initial=[0] * 5))
     page.click("#compare-learners")
     page.wait_for_selector("#worth-text.wrong")
     said = page.inner_text("#worth-text")

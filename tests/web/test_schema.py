@@ -27,7 +27,7 @@ LEFT_OUT: list[Any] = [positive_data_acceptance]
 def narrowed_document() -> dict[str, Any]:
     """Return the document with problems of all kinds for plan alone: the other tasks read them by the same code."""
     document = make_app().openapi()
-    problem = problem_to_dict(random_problem("euclidean", 3, Learner(80, 100, 0.1), 0))
+    problem = problem_to_dict(random_problem("euclidean", 2, Learner(80, 100, 0.1), 0))
     for task, kind in TASKS.items():
         asked = document["components"]["schemas"][kind.request.__name__]
         if task != "plan" and "problem" in asked["properties"]:
@@ -49,7 +49,7 @@ def test_generated_requests(case: schemathesis.Case[Any], service: Service) -> N
 def test_every_task_and_every_refusal_is_documented(document: dict[str, Any]) -> None:
     for path in TASKS:
         operation = document["paths"][f"/api/{path}"]["post"]
-        assert {"200", "400", "413", "415", "422", "429", "503"} <= set(operation["responses"])
+        assert {"200", "400", "413", "415", "422", "503"} <= set(operation["responses"])
         assert operation["requestBody"]["required"]
     assert {"/api/health", "/api/formats", "/api/examples", "/api/jobs", "/api/jobs/{id}"} <= set(document["paths"])
 

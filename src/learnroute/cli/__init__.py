@@ -143,6 +143,8 @@ def run(arguments: Sequence[str] | None = None, began: float | None = None) -> i
         return _refuse(str(error))
     except MemoryError:
         return _refuse("the problem does not fit into memory; give fewer regions")
+    except ImportError as error:  # a library that is damaged, or that does not fit into memory
+        return _refuse(f"a library cannot be loaded: {' '.join(str(error).split())}")
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted")
         return 130

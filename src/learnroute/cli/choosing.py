@@ -9,6 +9,7 @@ import click
 
 from learnroute.cli.common import (
     METHOD_HELP,
+    METHOD_LIST,
     REPORTS,
     Name,
     Source,
@@ -16,6 +17,7 @@ from learnroute.cli.common import (
     command,
     deliver,
     json_option,
+    one_model_options,
     output_option,
     plot_option,
     print_json,
@@ -124,7 +126,7 @@ def tradeoff_command(
     "robustness",
     epilog="\b\nExample:\n  learnroute robustness examples/warehouse-robot.json --within 0.3",
 )
-@problem_options
+@one_model_options
 @click.option(
     "--within", type=float, metavar="SHARE", help="Dissimilarities may be smaller by up to this share, such as 0.2."
 )
@@ -159,7 +161,7 @@ def robustness_command(
     "learners",
     epilog="\b\nExample:\n  learnroute learners examples/warehouse-robot.json --plot learners.png",
 )
-@problem_options
+@one_model_options
 @seed_option
 @time_option
 @json_option
@@ -184,7 +186,7 @@ def learners_command(
 
 @command(
     "journey",
-    epilog="\b\nExample:\n  learnroute journey trip.json --begin examples/warehouse-robot.json\n"
+    epilog=METHOD_LIST + "\b\nExample:\n  learnroute journey trip.json --begin examples/warehouse-robot.json\n"
     '  learnroute journey trip.json --visited "Hazmat cage"',
 )
 @click.argument("state", metavar="JOURNEY", type=click.Path(path_type=Path))

@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
 from learnroute.cli.tables import print_sheet
-from learnroute.errors import InputError, did_you_mean, printable
+from learnroute.errors import InputError, did_you_mean, percent, printable
 from learnroute.formats import PICTURES, READERS, json_files, main_file, problem_from, read_problem
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import check_destination, errors_naming, text_of
@@ -41,7 +42,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_INPUT = Path("-")
 INTERRUPTED = 130  # the exit code after Ctrl-C
 REPORTS = (".json", ".csv")  # formats of result tables
-METHOD_HELP = "How to choose the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
+METHOD_HELP = "How to choose the route; see the methods below."
 PATIENCE = 0.5  # seconds before progress is shown
 PRINTING = 0.1  # seconds reserved from a plan's time limit for printing and writing it
 SELDOM = 10.0  # seconds between progress lines that do not go to a terminal
@@ -73,7 +74,8 @@ class Source:
             problem = problem.replace(visits=replace(known, **self.visits))
         if self.fleet:
             problem = problem.replace(fleet=self._fleet(problem.fleet))
-        return problem if self.title is None else problem.replace(title=self.title)
+        title = self.title or problem.title or ("" if self.file == STANDARD_INPUT else self.file.stem)
+        return problem if title == problem.title else problem.replace(title=title)
 
     def _fleet(self, known: Fleet | None) -> Fleet:
         """Return the fleet given by the options; their numbers of vehicles or models replace those of the file."""
@@ -98,6 +100,7 @@ OPTION_NAMES: dict[str, tuple[str, ...]] = {  # by field, if they differ
     "constraints.return": ("return_",),
     "visits.required": ("require",),
     "visits.forbidden": ("forbid",),
+    "depot.coordinates": ("depot",),
     "region": ("visited", "drop"),
     "where": ("conditions",),
 }
@@ -132,6 +135,7 @@ class OnceCommand(click.Command):
         for param in self.params:
             of_part = getattr(param, "section", None) == LEARNER  # --samples is learner.samples, not samples
             given = ctx.get_parameter_source(param.name or "") == ParameterSource.COMMANDLINE
+            given = given or (field == param.name and error.says_missing)
             if given and param.name in names and (part in PARTS or not of_part):
                 return max(param.opts, key=len)
         return None
@@ -151,6 +155,17 @@ class OnceCommand(click.Command):
 
 
 command = functools.partial(click.command, cls=OnceCommand)
+
+
+def list_choices(head: str, choices: Iterable[tuple[str, str]]) -> str:
+    """Return a paragraph for the end of a help: a heading, and one choice with its explanation per line."""
+    rows, width = list(choices), 2
+    width += max(len(name) for name, _ in rows)
+    lines = [wrap(f"  {name:<{width}}{text}", 80, subsequent_indent=" " * (width + 2)) for name, text in rows]
+    return "\n".join(["\b", f"{head}:", *(line for part in lines for line in part), "", ""])
+
+
+METHOD_LIST = list_choices("Methods", ((method.name, method.summary) for method in METHODS.values()))
 
 
 class Name(Choice):
@@ -256,10 +271,11 @@ OPTIONS = {
 }  # fmt: skip
 
 
-def problem_options(function: F) -> F:
+def problem_options(function: F, without: Collection[str] = ()) -> F:
     """Add FILE and the options that replace parts of it; the command gets all of them as its first argument, a Source.
 
-    Options that the command defines itself are not added. Its help ends with the formats of FILE.
+    Options that the command defines itself, and those in `without`, are not added. Its help ends with the formats of
+    FILE.
     """
     own = inspect.signature(function).parameters
 
@@ -279,7 +295,7 @@ def problem_options(function: F) -> F:
         elif rule is None and steps is not None and rate is not None:
             learner["rule"] = Gradient.rule
         constraints = {"start": start, "end": end, "return": return_}
-        about = {name: others.pop(name) for name in ROUTE_OPTIONS if name not in own}
+        about = {name: others.pop(name) for name in ROUTE_OPTIONS if name in others and name not in own}
         source = Source(
             file, drop_missing(learner), drop_missing(constraints), travel_rate, title, depot, dissimilarities,
             wanted_visits(about), wanted_fleet(about),
@@ -290,13 +306,17 @@ def problem_options(function: F) -> F:
         f"{inspect.getdoc(function)}\n\nFILE is a problem: {suffixes(READERS)}; or - for JSON on standard input."
     )
     for name, option in reversed(OPTIONS.items()):
-        command = command if name in own else option(command)
+        command = command if name in own or name in without else option(command)
     return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
 
 
 ROUTE_OPTIONS = (
     "optional", "require", "forbid", "repeat", "at_most", "budget", "vehicles", "models", "serve", "longest", "limit",
 )  # fmt: skip
+
+
+FLEET_OPTIONS = ("vehicles", "models", "serve", "longest", "limit")
+one_model_options = functools.partial(problem_options, without=FLEET_OPTIONS)  # of commands that reject fleets
 
 
 def route_options(function: F) -> F:
@@ -318,7 +338,7 @@ def wanted_visits(options: dict[str, Any]) -> dict[str, Any]:
 def wanted_fleet(options: dict[str, Any]) -> dict[str, Any]:
     """Return the members of `fleet` that options give."""
     found = {name: options.get(name) for name in ("vehicles", "models", "serve", "limit")}
-    return drop_missing({**found, "travel": LONGEST if options["longest"] else None})
+    return drop_missing({**found, "travel": LONGEST if options.get("longest") else None})
 
 
 def depot_place(text: str, problem: Problem) -> str | list[float]:
@@ -485,7 +505,7 @@ def show_progress() -> Iterator[Progress]:
                 spoken = now
                 pace = (share - before) / (now - since) if now > since else 0.0
                 left = f", about {(1 - share) / pace:.0f} s left" if pace > 0 else ""
-                say(f"{stage}: {share:.0%} after {now - started:.0f} s{left}")
+                say(f"{stage}: {percent(share)} after {now - started:.0f} s{left}")
 
         yield speak
         return

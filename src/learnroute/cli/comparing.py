@@ -13,9 +13,9 @@ from learnroute.cli.common import (
     command,
     deliver,
     json_option,
+    one_model_options,
     output_option,
     plot_option,
-    problem_options,
     seed_option,
     show_progress,
     suffixes,
@@ -26,7 +26,7 @@ from learnroute.solvers.registry import METHODS
 
 
 @command("compare", epilog="\b\nExample:\n  learnroute compare examples/warehouse-robot.json --plot methods.png")
-@problem_options
+@one_model_options
 @click.option("--methods", metavar="A,B", help=f"Methods to run, of {', '.join(METHODS)}. Default: all but auto.")
 @seed_option
 @click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import click
 
 from learnroute.cli.common import (
     METHOD_HELP,
+    METHOD_LIST,
     REPORTS,
     Name,
     Source,
@@ -55,7 +57,7 @@ SCALINGS = ("none", "standardise", "whiten")
 
 @command(
     "simulate",
-    epilog="\b\nExample:\n  learnroute simulate examples/warehouse-robot.json --runs 2000 --method auto "
+    epilog=METHOD_LIST + "\b\nExample:\n  learnroute simulate examples/warehouse-robot.json --runs 2000 --method auto "
     "--method random --plot simulated.png",
 )
 @problem_options
@@ -164,7 +166,7 @@ def simulate_command(
     help=f"Write the planning problem ({suffixes(WRITERS)}).",
 )
 @click.option("--planning", type=click.Path(path_type=Path), metavar="FOLDER",
-              help="Write the samples that were used, dealt to train and test: for rehearse.")  # fmt: skip
+              help="Write the samples used for the estimates, split into train and test, for rehearse.")  # fmt: skip
 @click.option("--rest", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the unused samples to FOLDER/train and FOLDER/test.")  # fmt: skip
 @seed_option
@@ -199,6 +201,7 @@ def estimate_command(
     for line in causes(found.failures):
         say(printable(f"learnroute: region {' '.join(line.split())}"))
     strength = None if regularization is None else training_member(regularization.replace(",", " "))
+    found = replace(found, regularization=strength)
     if not isinstance(strength, str | list):
         with contextlib.suppress(InputError, ImportError):  # too few held-out samples, or no scikit-learn
             found = found.compare_predictors(strength)

@@ -11,6 +11,7 @@ import click
 from learnroute.cli.common import (
     INTERRUPTED,
     METHOD_HELP,
+    METHOD_LIST,
     Name,
     Source,
     check_outputs,
@@ -31,6 +32,7 @@ from learnroute.cli.common import (
 )
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan
+from learnroute.formats.files import errors_naming
 from learnroute.interrupts import stop_on_interrupt
 from learnroute.model.problem import Problem
 from learnroute.planner import evaluate, plan
@@ -38,7 +40,10 @@ from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
 
 
-@command("plan", epilog="\b\nExample:\n  learnroute plan examples/city-survey.json --plot route.png -o plan.json")
+@command(
+    "plan",
+    epilog=METHOD_LIST + "\b\nExample:\n  learnroute plan examples/city-survey.json --plot route.png -o plan.json",
+)
 @problem_options
 @click.option("--method", type=Name(list(METHODS)), default="auto", show_default=True, help=METHOD_HELP)
 @seed_option
@@ -144,7 +149,7 @@ def _trained_models(trained: str | None, problem: Problem, visits: int) -> list[
         raise InputError(f"missing; give the model (1 … {count}) that each visit trains", field="--trained")
     numbers = numbers_from("--trained", trained)
     if len(numbers) != visits or max(numbers) > count:
-        reason = f"expected {visits} model numbers from 1 to {count}, one per visit"
+        reason = f"expected one model number from 1 to {count} per visit, {visits} in all"
         raise InputError(reason, field="--trained", value=trained)
     return [number - 1 for number in numbers]
 
@@ -172,7 +177,9 @@ def verify_command(
     problem = source.read()
     from learnroute.verification import verify
 
-    found = verify(problem, read_plan(plan_file))
+    plan = read_plan(plan_file)
+    with errors_naming(plan_file):
+        found = verify(problem, plan)
     deliver(found, (), as_json)
     context.exit(VERDICT_CODES[found.verdict])
 

@@ -15,6 +15,7 @@ from learnroute.cli.common import (
     check_outputs,
     command,
     json_option,
+    list_choices,
     output_option,
     print_json,
     problem_options,
@@ -23,7 +24,7 @@ from learnroute.cli.common import (
     suffixes,
 )
 from learnroute.cli.tables import print_table
-from learnroute.errors import InputError
+from learnroute.errors import InputError, percent
 from learnroute.formats import (
     PLAN_WRITERS,
     WRITERS,
@@ -42,7 +43,7 @@ from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.learners import Learner, LeastSquares
 from learnroute.model.losses import objective_of
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
-from learnroute.model.notes import describe_importance, describe_learner, first_model_note
+from learnroute.model.notes import describe_importance, describe_learner, initial_model_note
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.subsets import with_costs
@@ -50,15 +51,22 @@ from learnroute.model.table import Table
 from learnroute.study.families import FAMILIES, random_models, random_problem
 
 BESIDE = (".tsp", ".atsp")  # formats that store other members in a second file
-FAMILY_HELP = "Family of random problems. " + "; ".join(f"{name}: {text}" for name, (_, text) in FAMILIES.items()) + "."
+FAMILY_LIST = list_choices("Families", ((name, text) for name, (_, text) in FAMILIES.items()))
 
 
 @command(
     "generate",
-    epilog="\b\nExample:\n  learnroute generate --family euclidean --regions 12 --seed 7 -o problem.json\n"
+    epilog=FAMILY_LIST
+    + "\b\nExample:\n  learnroute generate --family euclidean --regions 12 --seed 7 -o problem.json\n"
     "  learnroute generate --travel examples/burma14/burma14.tsp --family vectors -o burma.json",
 )
-@click.option("--family", type=Name(list(FAMILIES)), default="uniform", show_default=True, help=FAMILY_HELP)
+@click.option(
+    "--family",
+    type=Name(list(FAMILIES)),
+    default="uniform",
+    show_default=True,
+    help="Family of random problems; see the families below.",
+)
 @click.option("--regions", type=int, metavar="T", help="Number of regions.  [default: 10]")
 @click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
               help=f"Take travel costs, places and names from this file ({suffixes(TRAVEL)}) and draw only "
@@ -206,7 +214,7 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
         "guarantee": guarantee_of_algorithm1(problem, report).value,
         "truth_beyond_bounds": _beyond_bounds(problem),
         "dissimilarities": problem.dissimilarity_kind,
-        "notes": list(first_model_note(problem)),
+        "notes": list(initial_model_note(problem)),
     }
 
 
@@ -275,6 +283,6 @@ def _triangle(facts: dict[str, Any]) -> str:
         return "holds"
     return (
         f"violated by {facts['violations']} of {facts['triples']} triples "
-        f"({facts['violations'] / facts['triples']:.1%}); worst: {worst['from']} to {worst['to']} costs "
+        f"({percent(facts['violations'] / facts['triples'], 1)}); worst: {worst['from']} to {worst['to']} costs "
         f"{worst['direct']:.6g}, but {worst['detour']:.6g} via {worst['via']}"
     )

@@ -30,7 +30,14 @@ from learnroute.cli.common import (
 )
 from learnroute.cli.learning import SCALINGS, travel_fields
 from learnroute.cli.own_code import own_code
-from learnroute.cli.training import MEASURES, data_options, learner_by_name, read_regions, samples_width
+from learnroute.cli.training import (
+    MEASURES,
+    data_options,
+    learner_by_name,
+    read_regions,
+    route_errors_naming,
+    samples_width,
+)
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, READERS, check_plan_destination
 from learnroute.formats.csv_files import training_member
@@ -133,7 +140,7 @@ def rehearse_command(
         if problem is not None:
             check_plan_destination(path, problem)
     chosen = AUTO if regularization == AUTO else None
-    with show_progress() as progress, stop_on_interrupt() as stop, own_code(learner):
+    with show_progress() as progress, stop_on_interrupt() as stop, own_code(learner), route_errors_naming(problem_file):
         found = rehearse(
             regions, made, problem, chosen, error, scaling=scaling, draws=draws, trainings=trainings, seed=seed,
             time_limit=time_left(time_limit), progress=progress, stop=stop, **fields,

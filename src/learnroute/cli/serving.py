@@ -29,7 +29,7 @@ TOKEN_VARIABLE = "LEARNROUTE_TOKEN"
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 @click.option("--workers", type=int, default=2, show_default=True, help="Number of worker processes.")
 @click.option(
-    "--queue", type=int, default=100, show_default=True, help="Maximum number of waiting jobs; more get status 429."
+    "--queue", type=int, default=100, show_default=True, help="Maximum number of waiting jobs; more get status 503."
 )
 @click.option(
     "--max-body",

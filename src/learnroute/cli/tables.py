@@ -15,7 +15,7 @@ from learnroute.model.notes import describe
 from learnroute.model.problem import Problem
 from learnroute.model.table import Sheet, Table
 
-WIDTH = 120  # of tables not printed to a terminal
+WIDTH = 100  # of tables not printed to a terminal
 NARROWEST = 8  # minimum width of a text column
 APART = "   "  # between columns
 MOST_ROWS = 60  # printed of a table

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import math
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -174,7 +176,7 @@ def follow_command(
     regions = read_regions(data, target, region, skip, test, seed, scaling)
     made = _planned_learner(learner, regularization, planned, samples_width(regions, scaling))
     stops = planned or [stop.strip() for stop in (route or "").split(",")]
-    with show_progress() as progress, own_code(learner):
+    with show_progress() as progress, own_code(learner), route_errors_naming(plan_file):
         made = None if made is None else reseed(made, seed)
         found = follow(stops, regions, made, error, progress=progress, repeats=repeats, seed=seed)
     for note in found.notes if as_json else ():
@@ -247,6 +249,15 @@ def _planned_learner(
     return learner_by_name(name or rule, regularization, planned.fits_intercept(width))
 
 
+@contextlib.contextmanager
+def route_errors_naming(file: Path | None) -> Iterator[None]:
+    """Prefix errors about the route, or about regions without samples, with the file that has the route."""
+    try:
+        yield
+    except InputError as error:
+        raise error if file is None or error.field != "route" else error.within(file) from None
+
+
 def learner_by_name(name: str | None, regularization: float | None, fit_intercept: bool) -> Any:
     """Return a learner by name, or the result of a user-defined function."""
     if regularization is not None and not 0 < regularization < math.inf:
@@ -278,7 +289,10 @@ def learner_by_name(name: str | None, regularization: float | None, fit_intercep
             raise InputError(f"there is no module {module}", field="--learner", found=repr(name)) from None
         if not hasattr(made, function):
             raise InputError(f"module {module} has no function {function}", field="--learner", found=repr(name))
-        return getattr(made, function)()
+        learner = getattr(made, function)()
+    if learner is None:
+        raise InputError(f"{function}() returned nothing; return a learner", field="--learner", found=repr(name))
+    return learner
 
 
 def read_regions(
@@ -339,7 +353,7 @@ def _planned_training(plan_file: Path | None, route: str | None, problem_file: P
         if problem is None:
             return None
         if problem.fleet_rules is not None:
-            raise InputError("has one vehicle with one model; give the plan of the fleet with --plan", field="--route")
+            raise InputError("supports one vehicle with one model; plan for the fleet and give --plan", field="--route")
         return PlannedTraining.of(evaluate(problem, route_stops(route or "", problem)))
     data = read_plan(plan_file)
     with errors_naming(plan_file):

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.learners import LeastSquares, Proximal
@@ -23,19 +22,24 @@ from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
 from learnroute.model.table import Column, Sheet, Table
-from learnroute.model.validation import IntArray, as_count
+from learnroute.model.validation import as_count
 from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
 from learnroute.tuning import (
+    FIRST,
     Tuned,
-    check_first_model,
+    check_initial_model,
     error_curve,
     flat_range,
     least_of,
     route_finder,
+    running_mean,
+    shortest_of,
+    starting_routes,
     tune_constant,
     tune_schedule,
+    with_least_squares,
 )
 
 LEAST_SQUARES, PROXIMAL = LeastSquares.rule, Proximal.rule
@@ -43,11 +47,11 @@ SCHEDULE, CHOSEN, RUNNING_MEAN, RECURSIVE, MEAN_MODEL = (
     "schedule", "chosen-visits", "running-mean", "recursive", "mean-model",
 )  # fmt: skip
 LEARNERS = {
-    LEAST_SQUARES: "least squares (paper)",
+    LEAST_SQUARES: "least squares",
     PROXIMAL: "proximal, one λ",
-    SCHEDULE: "proximal, λ per visit",
-    CHOSEN: "proximal, chosen visits",
-    RUNNING_MEAN: "running mean, λ = t-1",
+    SCHEDULE: "proximal, schedule",
+    CHOSEN: "proximal, optional",
+    RUNNING_MEAN: "running mean",
     RECURSIVE: "recursive least sq.",
     MEAN_MODEL: "mean model (bound)",
 }
@@ -59,7 +63,7 @@ COLUMNS = (
     Column("error", "error", ".5g", missing="none"),
     Column("travel_cost", "travel", ".5g"),
     Column("total", "total", ".5g"),
-    Column("saves", "saved", ".3g"),
+    Column("saves"),
     Column("step"),
     Column("memory", "memory"),
     Column("regularization"),
@@ -70,7 +74,6 @@ COLUMNS = (
     Column(None, "λ"),
     Column(None, "λ within 1 %"),
 )
-FIRST = 0.3  # λ of the running mean at its first visit, if least squares has no expected error
 CURVE = np.logspace(-3, 4, 71)  # λ of the curves
 PRIOR = np.logspace(-9, 5, 57)  # λ of the ridge prior that are tried first, before refinement
 PRIOR_FINE = np.logspace(-9, 5, 337)
@@ -223,8 +226,7 @@ class LearnerTable(ResultMixin):
         best = self.best
         lines = [
             f"errors use {KINDS[self.dissimilarities]}",
-            "saved: reduction of the total loss compared with the first row; memory: stored numbers; λ within 1 %: "
-            "range of λ with a total loss at most 1 % higher",
+            "memory: stored numbers; λ within 1 %: range of λ with a total loss at most 1 % higher",
             *self.notes,
             *([] if self.complete else ["stopped by the time limit: better routes or λ may exist"]),
         ]
@@ -261,7 +263,7 @@ def compare_learners(
     Raises
     ------
     InputError
-        If there are too many regions, or the first model has an error of 0 in all regions.
+        If there are too many regions, or the initial model has an error of 0 in all regions.
     """
     check_type("problem", problem, Problem)
     check_one_model(problem)
@@ -270,7 +272,7 @@ def compare_learners(
         raise InputError(reason, field="regions", found=f"has {problem.size} entries")
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
-    check_first_model(problem)
+    check_initial_model(problem)
     table = _Table(problem.with_regularization(1.0).replace(visits=None), problem.visits or Visits(), seed, budget)
     return LearnerTable(
         rows=_with_savings(table.rows()),
@@ -290,45 +292,39 @@ class _Table:
         self.problem = problem
         self.budget = budget
         self.late = False  # whether curves are missing
-        self.papers, self.refused = _with_least_squares(problem)
+        papers, self.refused = with_least_squares(problem)
+        self.papers = papers
         part = budget.part(SEARCH_SHARE)
         rounds = Rounds(part)
         with rounds.measure():
-            shortest = route_finder(problem, METHODS["travel"], seed, part)(problem)
-            self.shortest = self._in_the_better_direction(shortest)
-            self.on_shortest = together = self._tune(self.shortest, part)
-        search = route_finder(problem, METHODS["auto"], seed, part)
-        found = [np.array(self.shortest)]
-        if self.papers is not None and not rounds.late:
-            with rounds.measure():
-                found.append(search(self.papers))
+            starts = starting_routes(problem, seed, part)
+            together = self._tune(starts[0], part)
         budget.progress("routes", 1.0)
+        search = route_finder(problem, METHODS["auto"], seed, part)
         if not rounds.late:
-            together = tune_constant(problem, search, part.part(0.6), any_route=True)
-            found.append(np.array(together.order))
-        shorter = self._in_the_better_direction(min(found, key=lambda order: travel_cost(problem, order)))
-        if shorter != self.shortest:
-            self.shortest, self.on_shortest = shorter, self._tune(shorter, part)
-        self.papers_best = None if self.papers is None else self._least(self.shortest, *found)
-        self.on_papers_best = None
-        if self.papers_best is not None:
-            known = self.papers_best == self.shortest
-            self.on_papers_best = self.on_shortest if known else self._tune(self.papers_best, part)
-        self.together = min((together, self.on_shortest, self.on_papers_best or together), key=_total)
-        mean = np.maximum(np.arange(problem.size), self._first).tolist()
+            together = tune_constant(problem, search, part.part(0.6), starts)
+        known = [*starts, together.order]
+        self.shortest = shortest_of(problem, known)
+        self.papers_best = None
+        if papers is not None:
+            self.papers_best = min(known, key=lambda order: expected_loss(papers, order).total)
+        routes = [self.shortest] if self.papers_best is None else [self.shortest, self.papers_best]
+        tuned = {order: self._tune(order, part) for order in routes}
+        self.on_shortest = tuned[self.shortest]
+        self.on_papers_best = None if self.papers_best is None else tuned[self.papers_best]
+        self.together = min((together, *tuned.values()), key=_total)
+        mean = running_mean(problem, problem.size).tolist()
         total = expected_loss(problem.with_regularization(mean), self.shortest).total
         self.running = Tuned(tuple(mean), self.shortest, total, 1.0, 1.0)
-        self.scheduled = min(
-            tune_schedule(problem, search, part, self.together, any_route=True), self.running, key=_total
-        )
-        if self.scheduled is self.running:  # the running mean is a schedule, too
-            self.scheduled = tune_schedule(problem, search, part, self.running)
+        self.scheduled = tune_schedule(problem, search, part, self.together, starts)
+        if self.running.total < self.scheduled.total:  # if time ran out; the running mean is a schedule, too
+            self.scheduled = self.running
         budget.progress("schedule", 1.0)
         self.optional, self.chosen = problem, self.together
         if visits != Visits() or not part.exhausted:
             self.optional = problem.replace(visits=visits)
             choose = route_finder(self.optional, METHODS["auto"], seed, part)
-            chosen = tune_constant(self.optional, choose, part, any_route=True)
+            chosen = tune_constant(self.optional, choose, part, [])
             self.chosen = min(chosen, self.together, key=_total) if visits == Visits() else chosen
         budget.progress("visits", 1.0)
 
@@ -374,9 +370,9 @@ class _Table:
     def notes(self) -> tuple[str, ...]:
         """Return remarks that explain the numbers."""
         problem = self.problem
-        notes = [f"the untrained model has an error of {problem.initial_sum / problem.size:.5g}"]
+        notes = [f"the initial model has an error of {problem.initial_sum / problem.size:.5g}"]
         notes += [] if self.refused is None else [f"least squares: {self.refused}"]
-        if self._first:
+        if self.papers is None:
             notes.append(f"running mean: λ = {FIRST:g} at the first visit, where least squares has no expected error")
         if not _squared_distances(problem):
             notes.append(
@@ -384,29 +380,10 @@ class _Table:
                 "the error of the mean model is not a lower bound"
             )
         if problem.initial_sum / problem.size < floor_of(problem):
-            notes.append("by initial, the untrained model is better than the mean model: check these values")
+            notes.append("according to initial, the initial model is better than the mean model; check these values")
         if self.late:
             notes.append("stopped by the time limit: some curves over λ are missing")
         return tuple(notes)
-
-    @property
-    def _first(self) -> float:
-        """The smallest λ of the running mean: 0 if least squares has an expected error."""
-        return FIRST if self.papers is None else 0.0
-
-    def _in_the_better_direction(self, order: IntArray) -> tuple[int, ...]:
-        """Return a shortest route, or its reverse if that is allowed, equally short and better for least squares."""
-        back = order[::-1]
-        if not self.problem.ends.allows(self.problem.from_depot(back)) or travel_cost(self.problem, back) > travel_cost(
-            self.problem, order
-        ):
-            return _as_tuple(order)
-        return self._least(order, back)
-
-    def _least(self, *orders: ArrayLike) -> tuple[int, ...]:
-        """Return the first route with the lowest loss of least squares (of λ = 1 if least squares has no loss)."""
-        problem = self.problem if self.papers is None else self.papers
-        return _as_tuple(np.asarray(min(orders, key=lambda order: expected_loss(problem, order).total)))
 
     def _tune(self, order: tuple[int, ...], budget: Budget) -> Tuned:
         stops = np.array(order)
@@ -438,7 +415,7 @@ class _Table:
         """Evaluate the fit to all samples, with the best ridge prior."""
         m, travel = self.problem.learner.features, self._travel_loss(self.shortest)
         curve = pooled_curve(self.problem)
-        value, error = least_of(curve, PRIOR, Rounds(self.budget))
+        value, error = least_of(curve, PRIOR, self.problem.size, Rounds(self.budget))
         totals = curve(PRIOR_FINE) + travel
         row = self._row_without_route(RECURSIVE, m * m + m, error)
         nearly = flat_range(PRIOR_FINE, totals, value, error + travel)
@@ -453,17 +430,6 @@ class _Table:
 
     def _names(self, order: tuple[int, ...]) -> tuple[str, ...]:
         return tuple(self.problem.regions[i] for i in order)
-
-
-def _with_least_squares(problem: Problem) -> tuple[Problem | None, str | None]:
-    """Return the problem for the paper's learner, or the reason why it has no expected error."""
-    n = problem.learner.samples if problem.samples is None else int(problem.samples[0])
-    try:
-        learner = LeastSquares(problem.learner.features, n, problem.learner.noise)
-        return problem.replace(learner=learner), None
-    except InputError:
-        counts = problem.counts[np.abs(problem.counts - problem.learner.features) <= 1]
-        return None, f"the expected error does not exist for m = {problem.learner.features}, n = {counts[0]}"
 
 
 def _with_savings(rows: list[LearnerRow]) -> tuple[LearnerRow, ...]:
@@ -502,7 +468,3 @@ def _span(values: tuple[float, ...]) -> str:
 
 def _total(tuned: Tuned) -> float:
     return tuned.total
-
-
-def _as_tuple(order: IntArray) -> tuple[int, ...]:
-    return tuple(int(i) for i in order)

@@ -12,7 +12,7 @@ import numpy as np
 
 from learnroute.errors import InputError, RefusedError, check_type
 from learnroute.model.certificates import Certificate
-from learnroute.model.losses import Loss, expected_loss, objective_of
+from learnroute.model.losses import Loss, check_one_model, expected_loss, objective_of
 from learnroute.model.objective import Objective
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
@@ -28,7 +28,7 @@ from learnroute.solvers.registry import METHODS, Method, method_by_name
 from learnroute.tuning import objective_for_method
 
 HEADS = {
-    "travel": "travel", "dissimilarity": "dissimilar", "initial": "first model", "noise": "noise",
+    "travel": "travel", "dissimilarity": "dissimilar", "initial": "initial model", "noise": "noise",
 }  # fmt: skip  # names of the parts of a loss
 LATE = "not run: the time limit was reached before"
 COMPARE_LIMIT = 60.0  # default number of seconds per method of a comparison
@@ -90,7 +90,7 @@ class Comparison(ResultMixin):
             Column(None, "method", left=True),
             Column("total", "total", ".5g", missing="refused"),
             *(Column(part, head, ".5g") for part, head in HEADS.items()),
-            Column("pairs", "pairs" if paired else None, ".5g"),
+            Column("pairs", "averaging" if paired else None, ".5g"),
             Column("ratio", f"× {self._kind}", ".4f"),
             Column("lower_bound"),
             Column("seconds", "seconds", lambda seconds: f"{seconds:.3f}" if seconds else ""),
@@ -185,6 +185,7 @@ def compare(
     chosen = [method_by_name(name) for name in (methods or able)]
     parts = len(chosen) + 2  # the last two are for the bound and for evaluating the routes
     budget = Budget.of(COMPARE_LIMIT * parts if time_limit is None else time_limit, progress)
+    check_one_model(problem)
     problem = decide_learner(problem, seed, budget.part(1 / (parts + 1)))
     if problem.rules is not None:
         return _compare_visits(problem, chosen, seed, budget)
@@ -218,11 +219,13 @@ def compare(
 def _compare_visits(problem: Problem, methods: Sequence[Method], seed: int, budget: Budget) -> Comparison:
     """Run the methods that choose visits; the bound is the best of their plans' bounds."""
     rows: list[Row] = []
+    rounds = Rounds(budget)
     for k, method in enumerate(methods):
         try:
-            if k > 0 and budget.exhausted:
+            if rounds.late:
                 raise RefusedError(LATE)
-            found = plan_within(problem, method, seed, budget.part(1 / (len(methods) - k)))
+            with rounds.measure():
+                found = plan_within(problem, method, seed, budget.part(1 / (len(methods) - k)))
         except RefusedError as refusal:
             rows.append(Row(method.name, None, 0.0, 0, None, str(refusal)))
         else:

@@ -23,7 +23,7 @@ void bind_rehearsal(nb::module_ &m) {
             },
             "batches"_a, "positions"_a, "draws"_a, "maps"_a, "constants"_a, "start"_a, "roots"_a, "aims"_a, "rests"_a,
             "Arrays are flat, the draw being the last index: maps by position, batch, row and column; constants by "
-            "position, batch and row; the first model; and by test the error |R·w - z|² + r.")
+            "position, batch and row; the initial model; and by test the error |R·w - z|² + r.")
         .def(
             "errors",
             [](Rehearsal const &self, IntVector const &batches) {

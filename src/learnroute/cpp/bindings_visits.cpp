@@ -12,13 +12,24 @@ namespace learnroute {
 using namespace nb::literals;
 
 namespace {
+/// Return the transpose of a square matrix; nothing if the matrix is symmetric.
 std::vector<double> transposed(FloatMatrix const &matrix) {
+    constexpr std::size_t block = 32; // rows and columns that fit into a cache together
     auto const view = matrix_of(matrix);
-    std::vector<double> found;
-    found.reserve(matrix.size());
-    for (std::size_t column = 0; column < view.columns(); ++column)
-        for (std::size_t row = 0; row < view.rows(); ++row)
-            found.push_back(view(row, column));
+    auto const size = view.rows();
+    auto symmetric = true;
+    auto const in_blocks = [size](auto const &visit) {
+        for (std::size_t rows = 0; rows < size; rows += block)
+            for (std::size_t columns = 0; columns < size; columns += block)
+                for (auto row = rows; row < std::min(rows + block, size); ++row)
+                    for (auto column = columns; column < std::min(columns + block, size); ++column)
+                        visit(row, column);
+    };
+    in_blocks([&](std::size_t row, std::size_t column) { symmetric &= view(row, column) == view(column, row); });
+    if (symmetric)
+        return {};
+    std::vector<double> found(matrix.size());
+    in_blocks([&](std::size_t row, std::size_t column) { found[row * size + column] = view(column, row); });
     return found;
 }
 
@@ -42,10 +53,11 @@ void bind_problem(nb::module_ &m) {
                 auto const coupled = std::ranges::any_of(span_of(coupling), [](double q) { return q != 0.0; });
                 new (self) VisitProblem{static_cast<Index>(scores.size()),
                                         rate,
-                                        transposed(travel),
                                         copy(travel),
+                                        transposed(travel),
                                         std::move(updates),
                                         retention.shape(0) == 1,
+                                        retention.shape(1) == 1,
                                         coupled,
                                         copy(dissimilarities),
                                         transposed(dissimilarities),
@@ -66,7 +78,19 @@ void bind_problem(nb::module_ &m) {
             "dissimilarities"_a, "initial"_a, "scores"_a, "total"_a, "count"_a, "required"_a, "repeats"_a, "at_least"_a,
             "at_most"_a, "budget"_a, "first"_a, "last"_a, "cyclic"_a,
             "Travel has one stop more than there are regions: where routes come from and go to. Tables of updates have "
-            "one row per position, or a single one. First and last are regions, or -1.");
+            "one row per position, or a single one, and one column per region, or a single one. First and last are "
+            "regions, or -1.")
+        .def(
+            "nearest",
+            [](VisitProblem const &self, std::size_t most) {
+                std::vector<std::int64_t> lists;
+                {
+                    nb::gil_scoped_release release;
+                    lists = self.nearest(most);
+                }
+                return to_numpy(std::move(lists), most);
+            },
+            "most"_a, "Return the nearest others of each region by travel there and back, nearest first.");
 }
 
 void bind_exact(nb::module_ &m) {

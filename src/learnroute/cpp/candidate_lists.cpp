@@ -11,8 +11,20 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Minimum number of nearest regions that are first searched for relative neighbours.
 constexpr std::size_t looked_at = 32;
 
-/// Fill `near` with the nearest regions other than i, nearest first, ties by number, and `apart` with their distances.
-/// As there are only a few, insertion is faster than std::partial_sort_copy.
+template <typename List> bool is_in(List const &list, std::int64_t entry) {
+    return std::ranges::find(list, entry) != list.end();
+}
+
+/// Whether at most one entry of a list is nearer to region j than the owner of the list, i, is.
+bool few_nearer(MatrixView<double> travel, std::span<std::int64_t const> list, std::size_t i, std::size_t j) {
+    auto nearer = 0;
+    for (auto const entry : list)
+        if (travel(static_cast<std::size_t>(entry), j) < travel(i, j) && ++nearer == 2)
+            return false;
+    return true;
+}
+} // namespace
+
 void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::int64_t> near, std::span<double> apart) {
     std::ranges::fill(apart, infinity);
     for (std::size_t j = 0; j < ways.size(); ++j) {
@@ -27,20 +39,6 @@ void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::in
         near[place] = static_cast<std::int64_t>(j);
     }
 }
-
-template <typename List> bool is_in(List const &list, std::int64_t entry) {
-    return std::ranges::find(list, entry) != list.end();
-}
-
-/// Whether at most one entry of a list is nearer to region j than the owner of the list, i, is.
-bool few_nearer(MatrixView<double> travel, std::span<std::int64_t const> list, std::size_t i, std::size_t j) {
-    auto nearer = 0;
-    for (auto const entry : list)
-        if (travel(static_cast<std::size_t>(entry), j) < travel(i, j) && ++nearer == 2)
-            return false;
-    return true;
-}
-} // namespace
 
 void put_quadrant_neighbours(KdTree const &tree, std::span<std::int64_t> lists, std::size_t most) {
     for (std::size_t i = 0; i < tree.items().size(); ++i) {

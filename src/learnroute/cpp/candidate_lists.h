@@ -9,6 +9,10 @@
 #include <vector>
 
 namespace learnroute {
+/// Fill `near` with the nearest regions other than i, nearest first, ties by number, and `apart` with their distances
+/// `ways`, which are finite. As there are only a few, insertion is faster than std::partial_sort_copy.
+void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::int64_t> near, std::span<double> apart);
+
 /// Insert the two nearest places of each quadrant (Johnson and McGeoch 1997) into candidate lists. They replace the
 /// farthest entries.
 ///

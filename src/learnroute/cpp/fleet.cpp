@@ -14,15 +14,17 @@ constexpr auto shorter = 0.01; // weight of the mean travel per vehicle if the l
 
 Fleet::Fleet(std::shared_ptr<FleetProblem const> problem)
     : problem_(std::move(problem)), routes_(problem_->vehicles), ways_(problem_->vehicles),
-      trainings_(problem_->models, Training(problem_->visits)), regions_(problem_->models), changed_(problem_->models),
-      means_(problem_->models), mix_(visits().regions), scores_(visits().regions) {
+      trainings_(problem_->models, Training(problem_->visits)), regions_(problem_->models),
+      changed_(problem_->models, 1), means_(problem_->models), mix_(visits().regions), scores_(visits().regions) {
     auto const models = static_cast<std::size_t>(problem_->models);
     auto const regions = static_cast<std::size_t>(visits().regions);
     between_.resize(models * models);
     own_scores_.resize(models * regions);
     own_totals_.resize(models);
     own_counts_.resize(models);
-    std::iota(changed_.begin(), changed_.end(), 0);
+    service_.weights.resize(models);
+    best_service_.first.weights.resize(models);
+    best_service_.first.weights[0] = 1.0;
     for (std::size_t vehicle = 0; vehicle < routes_.size(); ++vehicle)
         walk(vehicle);
 }
@@ -76,15 +78,18 @@ void Fleet::train(std::size_t vehicle) {
     auto const last = alone ? vehicle + 1 : trainings_.size();
     for (auto model = alone ? vehicle : 0; model < last; ++model)
         if (trainings_[model].assign(regions_[model])) {
-            changed_.push_back(static_cast<Index>(model));
-            is_served_ = false;
+            changed_[model] = 1;
+            is_served_ = is_weighed_ = false;
         }
 }
 
-/// Update the data for averaging models. Return whether models have changed.
-bool Fleet::measure() {
+/// Update the data for averaging models.
+void Fleet::measure() {
     auto const models = static_cast<Index>(trainings_.size());
-    for (auto const model : changed_) {
+    for (Index model = 0; model < models; ++model) {
+        if (changed_[model] == 0)
+            continue;
+        changed_[model] = 0;
         auto const errors = trainings_[model].errors();
         auto const to_first = trainings_[model].to_first();
         means_[model] = std::inner_product(errors.begin(), errors.end(), problem_->importance.begin(), 0.0);
@@ -93,9 +98,6 @@ bool Fleet::measure() {
             between_[model * models + other] = between_[other * models + model] = apart;
         }
     }
-    auto const any = !changed_.empty();
-    changed_.clear();
-    return any;
 }
 
 double Fleet::merged_error(std::span<double const> weights) const {
@@ -106,6 +108,7 @@ double Fleet::merged_error(std::span<double const> weights) const {
 void Fleet::weigh() {
     auto const regions = mix_.size();
     auto const count = visits().count;
+    is_weighed_ = true;
     std::ranges::fill(mix_, 0.0);
     auto first = 0.0;
     for (std::size_t model = 0; model < trainings_.size(); ++model) {
@@ -129,16 +132,16 @@ void Fleet::weigh() {
     }
 }
 
-void Fleet::set_equal_weights() {
+void Fleet::set_equal_weights(std::span<double> weights) const {
     auto const trained = std::ranges::count_if(trainings_, &Training::is_trained);
     for (std::size_t model = 0; model < trainings_.size(); ++model)
-        service_.weights[model] = trainings_[model].is_trained() ? 1.0 / static_cast<double>(trained) : 0.0;
+        weights[model] = trainings_[model].is_trained() ? 1.0 / static_cast<double>(trained) : 0.0;
     if (trained == 0)
-        service_.weights[0] = 1.0;
+        weights[0] = 1.0;
 }
 
 /// Let a model serve a region (sign 1) or stop serving it (sign -1).
-void Fleet::serve_by(Index region, Index model, double sign) {
+void Fleet::add_region(Index region, Index model, double sign) {
     auto const regions = static_cast<std::size_t>(visits().regions);
     auto const weight = sign * problem_->importance[region];
     if (model < 0) {
@@ -153,24 +156,27 @@ void Fleet::serve_by(Index region, Index model, double sign) {
     own_counts_[model] += weight;
 }
 
-void Fleet::assign(FleetRoutes const &routes, Service const &service) {
-    auto const models = static_cast<Index>(trainings_.size());
+void Fleet::assign(FleetRoutes const &routes) {
     for (std::size_t vehicle = 0; vehicle < routes.size(); ++vehicle)
         if (routes_[vehicle] != routes[vehicle]) {
             routes_[vehicle] = routes[vehicle];
             walk(vehicle);
             train(vehicle);
         }
+}
+
+void Fleet::serve_by(Service const &service) {
+    auto const models = static_cast<Index>(trainings_.size());
     if (problem_->merged) {
-        auto const before = service_.weights;
-        service_ = service;
+        measure();
+        is_weighed_ = is_weighed_ && service_.weights == service.weights;
+        service_.weights = service.weights;
         if (problem_->equal)
-            set_equal_weights();
-        if (measure() || service_.weights != before)
+            set_equal_weights(service_.weights);
+        if (!is_weighed_)
             weigh();
         return;
     }
-    changed_.clear();
     auto const regions = static_cast<std::size_t>(visits().regions);
     if (service_.served_by.empty()) {
         service_.served_by.assign(regions, -1);
@@ -181,7 +187,7 @@ void Fleet::assign(FleetRoutes const &routes, Service const &service) {
     for (std::size_t j = 0; j < regions; ++j)
         if (service_.served_by[j] != service.served_by[j]) {
             for (auto const &[model, sign] : {std::pair{service_.served_by[j], -1.0}, {service.served_by[j], 1.0}}) {
-                serve_by(static_cast<Index>(j), model, sign);
+                add_region(static_cast<Index>(j), model, sign);
                 if (model >= 0)
                     weighed[model] = true;
             }
@@ -224,14 +230,16 @@ std::pair<Service, double> const &Fleet::serve() {
         return best_service_;
     is_served_ = true;
     auto &[found, error] = best_service_;
-    found = service_;
     if (problem_->merged) {
-        if (!problem_->equal)
+        measure();
+        if (problem_->equal)
+            set_equal_weights(found.weights);
+        else
             MergeWeights::descend(means_, between(), found.weights);
         error = merged_error(found.weights);
         return best_service_;
     }
-    std::ranges::fill(found.served_by, -1);
+    found.served_by.assign(mix_.size(), -1);
     least_ = visits().initial;
     for (Index model = 0; model < static_cast<Index>(trainings_.size()); ++model) {
         if (!trainings_[model].is_trained())
@@ -247,7 +255,7 @@ std::pair<Service, double> const &Fleet::serve() {
     return best_service_;
 }
 
-/// Return the error if an untrained model is trained in a region, with the best service after that.
+/// Return the error if an untrained model is trained in a region, with a good service after that.
 double Fleet::opened(Index region, Index model) {
     auto const &update = visits().update(0, region);
     auto const common = update.noise - update.coupling * visits().initial[region];
@@ -281,38 +289,43 @@ double Fleet::opened(Index region, Index model) {
                                         ? 1.0 / static_cast<double>(trained + 1)
                                         : 0.0;
     } else
-        MergeWeights::descend(means_tried_, {between_tried_.data(), models, models}, weights_tried_);
+        MergeWeights::descend(means_tried_, {between_tried_.data(), models, models}, weights_tried_, 1);
     return MergeWeights::value(means_tried_, {between_tried_.data(), models, models}, weights_tried_);
+}
+
+/// Find the cost of all travel if a vehicle visits a region, by place of insertion.
+void Fleet::price_travel(Index region, Index vehicle) {
+    auto const &[stops, legs, travel] = ways_[vehicle];
+    auto const *const to = visits().travel_to(region);
+    auto const *const from = visits().travel_from(region);
+    auto const beside = longest_beside(vehicle);
+    auto const excess_others = excess_beside(vehicle);
+    auto const spare = problem_->limit - travel;
+    auto const spare_in_all = visits().budget - travel_;
+    auto const round = legs.size() == 1 && visits().cyclic;
+    costs_.resize(legs.size());
+    for (std::size_t place = 0; place < legs.size(); ++place) {
+        auto const detour = round ? 0.0 : to[stops[place]] + from[stops[place + 1]] - legs[place];
+        auto const excess = excess_others + std::max(0.0, detour - spare) + std::max(0.0, detour - spare_in_all);
+        costs_[place] = paid(travel_ + detour, std::max(beside, travel + detour)) + penalty_ * excess;
+    }
 }
 
 void Fleet::price(Index region, Index vehicle, Index model, Insertion &best, double blink, Dice &dice) {
     auto &training = trainings_[model];
     auto const untrained = !training.is_trained();
     auto const errors = training.prices(region);
-    auto const share = problem_->merged ? service_.weights[model] : 1.0;
-    auto const rest =
-        (untrained ? opened(region, model) : error() - share * training.value()) + penalty_ * excess_beside(vehicle);
-    auto const &[stops, legs, travel] = ways_[vehicle];
+    auto const share = untrained ? 0.0 : problem_->merged ? service_.weights[model] : 1.0;
+    auto const rest = untrained ? opened(region, model) : error() - share * training.value();
     auto const &route = routes_[vehicle];
-    auto const *const to = visits().travel_to(region);
-    auto const *const from = visits().travel_from(region);
-    auto const beside = longest_beside(vehicle);
-    auto const spare = problem_->limit - travel;
-    auto const spare_in_all = visits().budget - travel_;
     std::size_t const begin = visits().first >= 0 ? 1 : 0;
     auto const end = route.size() + (visits().last >= 0 ? 0 : 1);
     std::size_t position = 0;
     for (std::size_t place = 0; place < end; ++place) {
         if (place > 0 && route[place - 1].model == model)
             ++position;
-        if (place < begin)
-            continue;
-        auto const detour =
-            route.empty() && visits().cyclic ? 0.0 : to[stops[place]] + from[stops[place + 1]] - legs[place];
-        auto const excess = std::max(0.0, detour - spare) + std::max(0.0, detour - spare_in_all);
-        auto const value = paid(travel_ + detour, std::max(beside, travel + detour)) + penalty_ * excess + rest +
-                           (untrained ? 0.0 : share * errors[position]);
-        if (value < best.value && (blink == 0.0 || dice.uniform() >= blink))
+        auto const value = costs_[place] + rest + share * errors[position];
+        if (value < best.value && place >= begin && (blink == 0.0 || dice.uniform() >= blink))
             best = {value, vehicle, static_cast<Index>(place), model};
     }
 }
@@ -324,9 +337,13 @@ Insertion Fleet::best_insertion(Index region, double blink, Dice &dice) {
     auto untrained = false; // all untrained models are equivalent
     for (Index model = 0; model < static_cast<Index>(trainings_.size()); ++model) {
         auto const fresh = !trainings_[model].is_trained();
-        if (!fresh || !untrained)
-            price(region, problem_->vehicles > 1 ? model : 0, model, best, blink, dice);
+        if (fresh && untrained)
+            continue;
         untrained = untrained || fresh;
+        auto const vehicle = problem_->vehicles > 1 ? model : 0;
+        if (vehicle == model)
+            price_travel(region, vehicle);
+        price(region, vehicle, model, best, blink, dice);
     }
     return best;
 }
@@ -338,14 +355,15 @@ void Fleet::insert(Index region, Insertion const &where) {
     walk(where.vehicle);
     train(where.vehicle);
     if (problem_->merged) {
-        if (!measure())
+        if (is_weighed_)
             return;
+        measure();
         if (problem_->equal)
-            set_equal_weights();
+            set_equal_weights(service_.weights);
         else if (opens)
             MergeWeights::descend(means_, between(), service_.weights);
         weigh();
     } else if (opens)
-        assign(FleetRoutes(routes_), Service(serve().first));
+        serve_by(serve().first);
 }
 } // namespace learnroute

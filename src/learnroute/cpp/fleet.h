@@ -5,6 +5,7 @@
 #include "training.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <span>
@@ -33,7 +34,7 @@ struct Insertion {
 /// How models serve the regions: by their weighted average, or each region by one of the models.
 struct Service {
     std::vector<double> weights;
-    std::vector<Index> served_by; // a model per region, or -1 for the untrained first model
+    std::vector<Index> served_by; // a model per region, or -1 for the untrained initial model
 };
 
 /// The routes of a fleet, their value, and their value with one additional visit.
@@ -52,9 +53,11 @@ class Fleet {
     std::shared_ptr<FleetProblem const> problem_;
     FleetRoutes routes_;
     std::vector<Way> ways_;
+    std::vector<double> costs_; // of all travel with one more visit, by place of insertion
     std::vector<Training> trainings_;
     std::vector<std::vector<Index>> regions_; // training regions of each model of one vehicle
-    std::vector<Index> changed_;              // models whose errors changed since `measure`
+    std::vector<std::uint8_t> changed_;       // whether the errors of a model changed since `measure`
+    bool is_weighed_ = false;                 // whether the weights of all models' errors are up to date
     Service service_;
     std::pair<Service, double> best_service_; // best service for the current models and its error, ...
     bool is_served_ = false;                  // ... if it is known
@@ -73,16 +76,17 @@ class Fleet {
     std::vector<double> own_totals_;
     std::vector<double> own_counts_;
     std::vector<double> least_; // smallest error per region
-    double unserved_ = 0.0;     // sum of the errors in regions that the first model serves
+    double unserved_ = 0.0;     // sum of the errors in regions that the initial model serves
 
     [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
     [[nodiscard]] MatrixView<double> between() const;
     void walk(std::size_t vehicle);
     void train(std::size_t vehicle);
-    bool measure();
+    void measure();
     void weigh();
-    void set_equal_weights();
-    void serve_by(Index region, Index model, double sign);
+    void set_equal_weights(std::span<double> weights) const;
+    void add_region(Index region, Index model, double sign);
+    void price_travel(Index region, Index vehicle);
     void price(Index region, Index vehicle, Index model, Insertion &best, double blink, class Dice &dice);
     double opened(Index region, Index model);
     [[nodiscard]] double longest_beside(std::size_t vehicle) const;
@@ -102,8 +106,10 @@ public:
     [[nodiscard]] double excess() const;
     void set_penalty(double penalty) { penalty_ = penalty; }
 
-    /// Set routes and service.
-    void assign(FleetRoutes const &routes, Service const &service);
+    /// Set the routes.
+    void assign(FleetRoutes const &routes);
+    /// Set the service for which insertions are evaluated.
+    void serve_by(Service const &service);
     /// The value with the current service and penalised excess travel. If the longest route is paid for, the others
     /// count a little, too.
     [[nodiscard]] double value() const;

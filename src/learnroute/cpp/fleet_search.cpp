@@ -1,7 +1,8 @@
 #include "fleet_search.h"
 
+#include "recombination.h"
+
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace learnroute {
@@ -26,7 +27,7 @@ FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView
     for (std::size_t row = 0; row < near.rows(); ++row)
         for (auto const region : near[row])
             near_.push_back(static_cast<Index>(region));
-    // at first, the longest edge costs as much beyond limits as the error of the first model, plus its travel cost
+    // at first, the longest edge costs as much beyond limits as the error of the initial model, plus its travel cost
     auto const longest = std::ranges::max(visits().from);
     penalty_ = visits().rate + (longest > 0.0 ? visits().total / longest : 0.0);
     least_penalty_ = least * penalty_;
@@ -49,7 +50,7 @@ void FleetSearch::start(FleetRoutes routes, Service service) {
 void FleetSearch::insert(std::span<Index const> regions) {
     trial_ = current_.routes;
     count();
-    fleet_.assign(trial_, current_.service);
+    fleet_.assign(trial_);
     absent_.assign(regions.begin(), regions.end());
     recreate(0.0);
     auto complete = true;
@@ -148,28 +149,16 @@ bool FleetSearch::recombine() {
     auto const before = joined_;
     Index const begin = visits().first >= 0 ? 1 : 0;
     auto const end = static_cast<Index>(joined_.size()) - (visits().last >= 0 ? 1 : 0);
-    lengths_.assign(1, 0.0); // beginnings and ends of routes are cut as often as the longest edge
+    lengths_.assign(1, 0.0); // a place between two routes is cut as often as the longest edge
     for (auto place = begin + 1; place < end; ++place) {
         auto const from = joined_[place - 1].region;
         auto const to = joined_[place].region;
         lengths_.push_back(lengths_.back() + (from < 0 || to < 0 ? longest : visits().travel(from, to)));
     }
-    lengths_.push_back(lengths_.back() + longest);
-    std::array<Index, 3> cuts{};
-    for (auto &cut : cuts) {
-        auto const at = dice_.uniform() * (lengths_.back() + longest) - longest;
-        cut = begin + static_cast<Index>(std::ranges::upper_bound(lengths_, at) - lengths_.begin());
-    }
-    std::ranges::sort(cuts);
-    auto const place = [&](Index cut) { return joined_.begin() + std::min(cut, end); };
-    auto const [from, middle, to] = std::array{place(cuts[0]), place(cuts[1]), place(cuts[2])};
-    auto const turned = dice_.below(4); // reverse the first part (1), the second part (2), or both (3)
-    if (turned & 1)
-        std::reverse(from, middle);
-    if (turned & 2)
-        std::reverse(middle, to);
-    if (turned == 0 || dice_.coin()) // swap the two parts
-        std::rotate(from, middle, to);
+    auto const [from, middle, to] = draw_cuts(lengths_, longest, dice_);
+    auto const place = [&](Index cut) { return joined_.begin() + std::min(begin + cut, end); };
+    auto const turned = dice_.below(4);
+    join(place(from), place(middle), place(to), turned, turned == 0 || dice_.coin());
     if (joined_ == before)
         return false;
     auto visit = joined_.begin();
@@ -320,6 +309,7 @@ bool FleetSearch::recreate(double contrary) {
         std::swap(absent_[left - 1], absent_[dice_.below(left)]);
     if (fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(visits().at_most))
         std::ranges::stable_partition(absent_, [&](Index region) { return visits().required[region] != 0; });
+    fleet_.serve_by(current_.service);
     auto complete = true;
     for (auto const region : absent_) {
         auto const required = visits().required[region] && counts_[region] == 0;
@@ -342,10 +332,10 @@ void FleetSearch::look(double temperature) {
     if (rearranged) {
         if (!rearrange())
             return;
-        fleet_.assign(trial_, current_.service);
+        fleet_.assign(trial_);
     } else {
         ruin();
-        fleet_.assign(trial_, current_.service);
+        fleet_.assign(trial_);
         if (!recreate(params_.contrary))
             return;
     }

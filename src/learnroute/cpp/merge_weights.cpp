@@ -8,8 +8,7 @@
 
 namespace learnroute {
 namespace {
-constexpr auto settled = 1e-10; // minimum gain of a sweep, relative to the value; otherwise it is the last one
-constexpr auto sweeps = 200;
+constexpr auto settled = 1e-10;    // minimum gain of a sweep, relative to the value; otherwise it is the last one
 constexpr auto negligible = 1e-13; // minimum gain of a larger face, relative to the value
 } // namespace
 
@@ -25,37 +24,39 @@ double MergeWeights::value(std::span<double const> linear, MatrixView<double> qu
     return found;
 }
 
-void MergeWeights::descend(std::span<double const> linear, MatrixView<double> quadratic, std::span<double> weights) {
+void MergeWeights::descend(std::span<double const> linear, MatrixView<double> quadratic, std::span<double> weights,
+                           int sweeps) {
     auto const size = linear.size();
-    auto present = value(linear, quadratic, weights);
-    for (auto sweep = 0; sweep < sweeps; ++sweep) {
+    std::vector<double> slopes(linear.begin(), linear.end());
+    for (std::size_t a = 0; a < size; ++a)
+        for (std::size_t b = 0; b < size; ++b)
+            slopes[a] -= quadratic(a, b) * weights[b];
+    for (; sweeps > 0; --sweeps) {
+        auto gained = 0.0;
         for (std::size_t a = 0; a < size; ++a)
             for (std::size_t b = 0; b < a; ++b) {
-                auto const both = weights[a] + weights[b];
-                if (both == 0.0)
+                if (weights[a] == 0.0 && weights[b] == 0.0)
                     continue;
-                // with weight x on a and the rest on b, the value is slope·x + Q[a, b]·x² plus a constant
-                auto slope = linear[a] - linear[b] - quadratic(a, b) * both;
-                for (std::size_t c = 0; c < size; ++c)
-                    if (c != a && c != b)
-                        slope -= (quadratic(a, c) - quadratic(b, c)) * weights[c];
+                // a shift x of weight from b to a changes the value by (slope + Q[a, b]·x)·x
+                auto const slope = slopes[a] - slopes[b];
                 auto const curve = quadratic(a, b);
-                auto const at = [&](double x) { return (slope + curve * x) * x; };
-                auto best = at(both) < 0.0 ? both : 0.0;
+                auto const gain = [&](double x) { return -(slope + curve * x) * x; };
+                auto shift = gain(weights[b]) > gain(-weights[a]) ? weights[b] : -weights[a];
                 if (curve > 0.0) {
-                    auto const middle = std::clamp(-0.5 * slope / curve, 0.0, both);
-                    if (at(middle) < at(best))
-                        best = middle;
+                    auto const middle = std::clamp(-0.5 * slope / curve, -weights[a], weights[b]);
+                    shift = gain(middle) > gain(shift) ? middle : shift;
                 }
-                if (at(best) < at(weights[a])) {
-                    weights[a] = best;
-                    weights[b] = both - best;
-                }
+                if (!(gain(shift) > 0.0))
+                    continue;
+                gained += gain(shift);
+                auto const both = weights[a] + weights[b];
+                weights[a] = shift == weights[b] ? both : std::max(0.0, weights[a] + shift);
+                weights[b] = both - weights[a];
+                for (std::size_t c = 0; c < size; ++c)
+                    slopes[c] -= (quadratic(a, c) - quadratic(b, c)) * shift;
             }
-        auto const reached = value(linear, quadratic, weights);
-        if (!(reached < present - settled * std::abs(present)))
+        if (!(gained > settled * std::abs(value(linear, quadratic, weights))))
             return;
-        present = reached;
     }
 }
 

@@ -25,8 +25,10 @@ public:
 
     [[nodiscard]] static double value(std::span<double const> linear, MatrixView<double> quadratic,
                                       std::span<double const> weights);
+    static constexpr int most_sweeps = 200;
     /// Improve weights of sum 1 by shifting weight between two models at a time, until there is no further gain.
-    static void descend(std::span<double const> linear, MatrixView<double> quadratic, std::span<double> weights);
+    static void descend(std::span<double const> linear, MatrixView<double> quadratic, std::span<double> weights,
+                        int sweeps = most_sweeps);
     /// Return the best weights: the best stationary point of all faces, or the result of a descent for more than `few`
     /// models.
     std::vector<double> best(std::span<double const> linear, MatrixView<double> quadratic);

@@ -21,7 +21,7 @@ class Rehearsal {
     std::size_t tests_;
     std::vector<double> maps_;      // A by position, batch, row, column and draw
     std::vector<double> constants_; // c by position, batch, row and draw
-    std::vector<double> start_;     // the first model, by row and draw
+    std::vector<double> start_;     // the initial model, by row and draw
     std::vector<double> roots_;     // R by test, row, column and draw
     std::vector<double> aims_;      // z by test, row and draw
     std::vector<double> rests_;     // r by test and draw

@@ -48,7 +48,7 @@ class RehearsalSearch {
     std::vector<Index> counts_;     // visits to each region, in the current sequence
     std::vector<Index> numbers_;    // the same in the trial, up to the visit being processed
     std::vector<Index> addable_;    // regions that may be visited once more
-    std::vector<double> untrained_; // outcome of the first model
+    std::vector<double> untrained_; // outcome of the initial model
     std::vector<double> worse_;
     // The quadratic programme for the weights:
     std::vector<std::span<double const>> merged_;

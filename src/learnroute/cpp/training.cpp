@@ -100,20 +100,42 @@ void Training::weigh_own() {
     }
 }
 
-/// Update the quantities that depend on scores and total.
-void Training::sum_up(std::size_t kept, std::size_t kept_behind) {
-    auto const many = regions_.size();
+/// Update the sums behind the trainings that did not change.
+void Training::sum_up(std::size_t kept) {
     sum_[0] = total_;
-    for (auto training = kept; training < many; ++training) {
+    for (auto training = kept; training < regions_.size(); ++training) {
         auto const region = regions_[training];
         auto const &update = problem_->update(static_cast<Index>(training), region);
         sum_[training + 1] = update.retention * sum_[training] + update.plasticity * scores_[region];
     }
-    for (auto follow = kept_behind; follow < many; ++follow) {
+}
+
+/// Update the factors of the trainings behind each place.
+void Training::look_behind() {
+    auto const old = behind_.size();
+    auto const many = regions_.size();
+    auto const changed = behind_ != regions_;
+    std::size_t kept = 0;
+    if (problem_->steady || old == many)
+        while (kept < std::min(old, many) && behind_[old - 1 - kept] == regions_[many - 1 - kept])
+            ++kept;
+    if (changed) {
+        behind_ = regions_;
+        for (auto *table : {&sum_factor_, &common_factor_, &noise_, &scored_, &owned_})
+            table->resize(many + 1);
+        if (problem_->coupled)
+            own_factor_.resize((many + 1) * problem_->regions);
+        for (auto training = many - kept; training-- > 0;)
+            train_behind(training);
+        if (problem_->coupled)
+            weigh_own();
+    }
+    for (auto follow = scored_by_ ? kept : 0; follow < many; ++follow) {
         auto const training = many - 1 - follow;
         scored_[follow + 1] =
             scored_[follow] + sum_factor_[follow] * later(training).plasticity * scores_[regions_[training]];
     }
+    scored_by_ = true;
 }
 
 bool Training::assign(std::span<Index const> all) {
@@ -125,24 +147,15 @@ bool Training::assign(std::span<Index const> all) {
     auto const kept = static_cast<std::size_t>(std::ranges::mismatch(regions_, regions).in1 - regions_.begin());
     if (kept == old && old == many)
         return false;
-    std::size_t kept_behind = 0;
-    if (problem_->steady || old == many)
-        while (kept_behind < std::min(old, many) && regions_[old - 1 - kept_behind] == regions[many - 1 - kept_behind])
-            ++kept_behind;
     regions_.assign(regions.begin(), regions.end());
     known_ = false;
-    for (auto *table : {&sum_, &common_, &sum_factor_, &common_factor_, &noise_, &scored_, &owned_})
-        table->resize(many + 1);
+    sum_.resize(many + 1);
+    common_.resize(many + 1);
     if (problem_->coupled)
-        for (auto *table : {&own_, &own_factor_})
-            table->resize((many + 1) * problem_->regions);
+        own_.resize((many + 1) * problem_->regions);
     for (auto training = kept; training < many; ++training)
         train(training);
-    for (auto training = many - kept_behind; training-- > 0;)
-        train_behind(training);
-    if (problem_->coupled)
-        weigh_own();
-    sum_up(kept, kept_behind);
+    sum_up(kept);
     return true;
 }
 
@@ -150,10 +163,12 @@ void Training::weigh(std::span<double const> scores, double total, double count)
     scores_.assign(scores.begin(), scores.end());
     total_ = total;
     count_ = count;
-    sum_up(0, 0);
+    scored_by_ = false;
+    sum_up(0);
 }
 
 std::span<double const> Training::prices(Index region) {
+    look_behind();
     std::fill_n(prices_.begin(), forgotten_, value());
     problem_->coupled ? price<true>(region) : price<false>(region);
     return prices_;
@@ -178,7 +193,7 @@ template <bool coupled> void Training::price(Index region) {
     }
 }
 
-/// Compute the errors in all regions and the distance to the first model.
+/// Compute the errors in all regions and the distance to the initial model.
 void Training::know() {
     auto const size = static_cast<std::size_t>(problem_->regions);
     errors_.assign(size, common_.back());

@@ -11,7 +11,7 @@ namespace learnroute {
 ///
 /// The value is a weighted sum of the model's expected errors, that is, of its squared distances to regions and other
 /// models. Weights enter through three quantities: the same sum for the true model of each region (`scores`), the sum
-/// for the first model (`total`), and the sum of all weights (`count`). The final value is a linear function of the
+/// for the initial model (`total`), and the sum of all weights (`count`). The final value is a linear function of the
 /// errors at any place, A·Σ + B·c + G·a + C, with the sum Σ of the own parts a and the common part c
 /// (`learnroute.model.law`). Stored for each place are the errors after the trainings before it, and the factors of the
 /// trainings behind it. The latter are evaluated one position later than their current one, because an additional
@@ -29,7 +29,9 @@ class Training {
     std::vector<double> sum_;    // Σ
     std::vector<double> common_; // c
     std::vector<double> own_;    // a, one row per place, if errors are coupled
-    // Indexed by the number of trainings that follow:
+    // Indexed by the number of trainings that follow, for the trainings in `behind_`:
+    std::vector<Index> behind_;
+    bool scored_by_ = true;             // whether the part due to scores is up to date
     std::vector<double> sum_factor_;    // A
     std::vector<double> common_factor_; // B
     std::vector<double> noise_;         // part of C due to noise and coupling ...
@@ -46,7 +48,8 @@ class Training {
     void train(std::size_t training);
     void train_behind(std::size_t training);
     void weigh_own();
-    void sum_up(std::size_t kept, std::size_t kept_behind);
+    void sum_up(std::size_t kept);
+    void look_behind();
     template <bool coupled> void price(Index region);
     void know();
 
@@ -65,9 +68,9 @@ public:
     std::span<double const> prices(Index region);
     /// The expected error in each region.
     std::span<double const> errors();
-    /// The expected squared distance to the first model.
+    /// The expected squared distance to the initial model.
     double to_first();
-    /// Return the expected squared distance to another model, given its errors and its distance to the first model.
+    /// Return the expected squared distance to another model, given its errors and its distance to the initial model.
     [[nodiscard]] double distance(std::span<double const> errors, double to_first) const;
 };
 } // namespace learnroute

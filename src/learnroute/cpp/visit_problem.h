@@ -18,14 +18,16 @@ struct VisitProblem {
     using Update = ErrorUpdates::Update;
 
     Index regions;
-    double rate;                 // cost per unit of travel
-    std::vector<double> to;      // travel from stop u to stop v, one row per v ...
-    std::vector<double> from;    // ... and one row per u
-    std::vector<Update> updates; // by position and region, or by region alone if `steady`
+    double rate;              // cost per unit of travel
+    std::vector<double> from; // travel from stop u to stop v, one row per u ...
+    std::vector<double> to;   // ... and one row per v; empty if travel is symmetric
+    std::vector<Update>
+        updates; // by position and region, by region alone if `steady`, or by position alone if `uniform`
     bool steady;
+    bool uniform;
     bool coupled;
     std::vector<double> towards; // Δ[k, j], one row per k ...
-    std::vector<double> seen;    // ... and one row per j
+    std::vector<double> seen;    // ... and one row per j; empty if Δ is symmetric
     std::vector<double> initial;
     std::vector<double> scores;
     double total;
@@ -43,16 +45,19 @@ struct VisitProblem {
     [[nodiscard]] std::size_t row(Index stop) const { return static_cast<std::size_t>(stop) * (regions + 1); }
     [[nodiscard]] double travel(Index u, Index v) const { return from[row(u) + v]; }
     [[nodiscard]] double const *travel_from(Index u) const { return from.data() + row(u); }
-    [[nodiscard]] double const *travel_to(Index v) const { return to.data() + row(v); }
+    [[nodiscard]] double const *travel_to(Index v) const { return (to.empty() ? from : to).data() + row(v); }
     [[nodiscard]] Update const &update(Index position, Index region) const {
-        return updates[static_cast<std::size_t>(steady ? 0 : position) * regions + region];
+        return updates[static_cast<std::size_t>(steady ? 0 : position) * (uniform ? 1 : regions) +
+                       (uniform ? 0 : region)];
     }
     [[nodiscard]] double const *towards_of(Index region) const {
         return towards.data() + static_cast<std::size_t>(region) * regions;
     }
     [[nodiscard]] double const *seen_from(Index region) const {
-        return seen.data() + static_cast<std::size_t>(region) * regions;
+        return (seen.empty() ? towards : seen).data() + static_cast<std::size_t>(region) * regions;
     }
+    /// Return the nearest others of each region by travel there and back, nearest first, ties by number.
+    [[nodiscard]] std::vector<std::int64_t> nearest(std::size_t most) const;
     [[nodiscard]] bool may_begin(Index region) const { return first < 0 || first == region; }
     [[nodiscard]] bool may_end(Index region) const { return last < 0 || last == region; }
 };

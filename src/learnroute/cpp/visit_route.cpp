@@ -90,7 +90,7 @@ void VisitRoute::find_own(std::size_t kept, std::size_t same) {
               own_.begin() + static_cast<std::ptrdiff_t>(begin), 0.0);
     shares_.resize(size);
     auto held = begin; // the first visit that has a share in the model
-    auto left = 1.0;   // share of the first model
+    auto left = 1.0;   // share of the initial model
     while (held > 0 && std::abs(left) > negligible_) {
         --held;
         auto const &update = problem_->update(static_cast<Index>(held), visits_[held]);

@@ -1,7 +1,8 @@
 #include "visit_search.h"
 
+#include "recombination.h"
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -44,7 +45,7 @@ void VisitSearch::find_sway() {
     }
     auto const [low, high] = std::ranges::minmax(problem.scores);
     auto farthest = 0.0;
-    for (auto const *distances : {&problem.initial, &problem.seen})
+    for (auto const *distances : {&problem.initial, &problem.towards})
         for (auto const distance : *distances)
             farthest = std::max(farthest, distance);
     auto sum = std::max(high, problem.total) - std::min(low, problem.total);
@@ -162,29 +163,17 @@ bool VisitSearch::rearrange() {
 
 bool VisitSearch::recombine() {
     auto const &problem = route_.problem();
-    lengths_.assign(1, 0.0); // the beginning and the end are cut as often as the longest edge
+    lengths_.assign(1, 0.0);
     auto longest = 0.0;
     for (auto place = begin_ + 1; place < end_; ++place) {
         auto const way = problem.travel(current_[place - 1], current_[place]);
         lengths_.push_back(lengths_.back() + way);
         longest = std::max(longest, way);
     }
-    lengths_.push_back(lengths_.back() + longest);
-    std::array<Index, 3> cuts{};
-    for (auto &cut : cuts) {
-        auto const at = dice_.uniform() * (lengths_.back() + longest) - longest;
-        cut = begin_ + static_cast<Index>(std::ranges::upper_bound(lengths_, at) - lengths_.begin());
-    }
-    std::ranges::sort(cuts);
-    auto const [from, middle, to] = cuts;
-    auto const at = [&](Index place) { return trial_.begin() + place; };
-    auto const turned = 1 + dice_.below(3); // reverse the first part (1), the second part (2), or both (3)
-    if (turned & 1)
-        std::reverse(at(from), at(middle));
-    if (turned & 2)
-        std::reverse(at(middle), at(to));
-    if (dice_.coin()) // swap the two parts
-        std::rotate(at(from), at(middle), at(to));
+    auto const [from, middle, to] = draw_cuts(lengths_, longest, dice_);
+    auto const at = [&](Index cut) { return trial_.begin() + begin_ + cut; };
+    auto const turned = 1 + dice_.below(3);
+    join(at(from), at(middle), at(to), turned, dice_.coin());
     if (dice_.coin())
         std::reverse(at(from), at(to));
     return trial_ != current_;

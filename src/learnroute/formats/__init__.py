@@ -291,11 +291,18 @@ def main_file(path: Path) -> Path:
     return found[0] if found else path
 
 
+def _is_places(file: Path) -> bool:
+    try:
+        return bool(_module("places").is_places(file))
+    except InputError:
+        return True  # errors are reported when the file is read
+
+
 def _is_problem(file: Path) -> bool:
     """Return whether a file can be the problem of its folder: not a table, a companion of another file, or a plan."""
     suffix, name = file.suffix.lower(), file.name.lower()
     if suffix == ".csv":
-        return name not in _module("csv_files").TABLES and bool(_module("places").is_places(file))
+        return name not in _module("csv_files").TABLES and _is_places(file)
     if suffix != ".json":
         return True
     if name.endswith(".regions.json"):

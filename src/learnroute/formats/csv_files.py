@@ -312,7 +312,7 @@ def reorder(found: list[str], matrix: list[list[float]], names: list[str], path:
 def _same_regions(path: Path, found: list[str], names: list[str]) -> None:
     for name in names:
         if found.count(name) != 1:
-            wrong = "missing" if name not in found else "there twice"
+            wrong = "missing" if name not in found else "given twice"
             raise InputError(f"region {name!r} is {wrong}; list each region of travel.csv once", where=path)
     for name in found:
         if name not in names:

@@ -178,10 +178,10 @@ def _check_header(file: IO[bytes], entry: zipfile.ZipInfo) -> None:
     else:
         raise ValueError(f"version {version} of arrays")
     if kind.kind not in "biufU":
-        raise ValueError(f"an array of {kind} is there; expected numbers or text")
+        raise ValueError(f"contains an array of {kind}; expected numbers or text")
     needed, there = math.prod(shape) * kind.itemsize, entry.file_size - file.tell()
     if needed != there:
-        raise ValueError(f"an array of {needed:,} bytes is promised, {there:,} are there")
+        raise ValueError(f"the header announces {needed:,} bytes, but there are {there:,}")
 
 
 def _single(field: str, value: Any) -> Any:

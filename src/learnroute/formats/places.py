@@ -37,10 +37,15 @@ def _word(field: str) -> str:
     return OTHER_WORDS.get(word, word if word in known or (word[:1] == "v" and word[1:].isdigit()) else field)
 
 
-def _names_first(table: csv_files.Table) -> csv_files.Table:
+def _names_first(path: Path, table: csv_files.Table) -> csv_files.Table:
     """Return a table with its column of names first, without other columns of names."""
     header, rows, lines = table
     words = [_word(field) for field in header]
+    for word in dict.fromkeys(words):
+        twins = [repr(field) for field, other in zip(header, words, strict=True) if other == word]
+        if word not in NAMES and len(set(twins)) > 1:
+            reason = f"both are read as {word}; remove one of them"
+            raise InputError(reason, field=f"columns {' and '.join(twins[:2])}", where=path)
     named = min((NAMES.index(word), k) for k, word in enumerate(words) if word in NAMES)[1]
     kept = [named, *(k for k, word in enumerate(words) if word not in NAMES)]
     return [words[k] for k in kept], [[row[k] for k in kept] for row in rows], lines
@@ -48,7 +53,7 @@ def _names_first(table: csv_files.Table) -> csv_files.Table:
 
 def read_places(path: Path) -> dict[str, Any]:
     """Read only the names and coordinates of a table of places; a depot is ignored."""
-    table, depot = _depot_apart(path, _names_first(csv_files.read_table(path)))
+    table, depot = _depot_apart(path, _names_first(path, csv_files.read_table(path)))
     known = (*NAMES, *csv_files.COLUMNS)
     names, members, _ = csv_files.members_with_depot(path, table, None, known, depot, {}, vectors=True)
     return {"regions": names, **members}
@@ -58,7 +63,7 @@ def read(path: Path) -> dict[str, Any]:
     """Read a table of places or of travel costs, and the tables next to it, into the members of a problem."""
     if not is_places(path):
         return csv_files.read(path)
-    table, depot = _depot_apart(path, _names_first(csv_files.read_table(path)))
+    table, depot = _depot_apart(path, _names_first(path, csv_files.read_table(path)))
     settings = csv_files.read_settings(path.parent)
     named = settings.pop("depot", None)
     data: dict[str, Any] = {}

@@ -55,6 +55,8 @@ def read_samples(
         return _folder(path, target, skip)
     if not is_there(path):
         raise InputError("no such file or folder", where=path)
+    if path.suffix.lower() == ".json":
+        raise InputError("samples are read from a CSV table, or from a folder of CSV tables", where=path)
     if region is None:
         columns = list_names(header_of(path))
         reason = f"--region is missing; give the column with the region names ({columns}), or a folder with one file "
@@ -79,7 +81,8 @@ def causes(failures: Mapping[str, str]) -> list[str]:
         if len(names) == 1:
             found.append(f"{names[0]}: {reason}")
         else:
-            found.append(f"{names[0]} and {len(names) - 1} more: {PLACE.sub('', reason)}")
+            more = "1 more region" if len(names) == 2 else f"{len(names) - 1} more regions"
+            found.append(f"{names[0]} and {more}: {PLACE.sub('', reason)}")
     return found
 
 
@@ -156,7 +159,7 @@ def _region(
 
 def _place(path: Path, header: list[str], name: str) -> int:
     if header.count(name) != 1:
-        wrong = "there twice" if name in header else f"missing; {did_you_mean(name, header, 'columns are')}"
+        wrong = "given twice" if name in header else f"missing; {did_you_mean(name, header, 'columns are')}"
         raise InputError(f"column {name!r} is {wrong}", where=path)
     return header.index(name)
 

@@ -43,56 +43,56 @@ def problem_schema() -> Schema:
             "rows": _list(_list(_ref("anyNumber"), least=1), least=2),
         },
         "properties": {
-            "title": _describe(TEXT, "What the problem is called in print"),
+            "title": _describe(TEXT, "Title for pictures and printed results"),
             "regions": {
                 **_list({**TEXT, "minLength": 1}, least=2),
                 "uniqueItems": True,
-                "description": "Names; R1, R2, ... if omitted",
+                "description": "Names of the regions; default R1, R2, ...",
             },
-            "travel": _ref("square", "Cost of travel, from row to column; diagonal 0"),
+            "travel": _ref(
+                "square", "Travel costs from each region (row) to each region (column); zeros on the diagonal"
+            ),
             "dissimilarity": _ref(
                 "square", "Upper bounds on the squared distance of two regions' true models; symmetric, diagonal 0"
             ),
-            "dissimilarity_low": _ref(
-                "square", "Lower bounds beside the upper ones of dissimilarity, for learnroute robustness"
-            ),
+            "dissimilarity_low": _ref("square", "Lower bounds on the same distances, for learnroute robustness"),
             "dissimilarity_estimate": _ref(
-                "rows", "Unbiased estimates beside the upper bounds of dissimilarity: what plans go by"
+                "rows", "Unbiased estimates of the same distances; plans use them unless upper bounds are requested"
             ),
-            "initial_estimate": _describe(
-                _list(_ref("anyNumber")), "Unbiased estimates beside the upper bounds of initial"
-            ),
+            "initial_estimate": _describe(_list(_ref("anyNumber")), "Unbiased estimates of the distances in initial"),
             "vectors": _ref(
-                "rows", "Instead of dissimilarity: one vector per region, whose squared distances are the bounds"
+                "rows",
+                "Instead of dissimilarity: one vector per region; their squared distances are the dissimilarities",
             ),
             "transfer": _ref(
                 "square",
-                "Instead of dissimilarity: the error in the column's region of a model trained in the row's alone",
+                "Instead of dissimilarity: errors of a model trained in one region (row), tested in another (column)",
             ),
             "initial": _describe(
                 _list(_ref("nonNegative")),
-                "Upper bounds on the squared distance of each true model to the first one; 0 if omitted",
+                "Upper bounds on the squared distance of each region's true model to the initial model; default 0",
             ),
             "learner": _learner(),
             "coordinates": _describe(
-                _list(depot.PLACE), "One [x, y] per region: for drawing, and for travel where no costs are given"
+                _list(depot.PLACE), "One [x, y] per region, for maps, and for travel if travel is omitted"
             ),
-            "truth": _ref("rows", "The regions' true models, where they are known"),
+            "truth": _ref("rows", "True models of the regions, if known; one row per region"),
             "initial_model": _describe(
-                _list(_ref("anyNumber")), "The learner's initial model; only with truth; 0 if omitted"
+                _list(_ref("anyNumber")), "Coefficients of the initial model; requires truth; default 0"
             ),
             "geographic": _describe(
-                FLAG, "Whether coordinates are [longitude, latitude] in degrees; distances are then great circles in km"
+                FLAG,
+                "Whether coordinates are [longitude, latitude] in degrees; travel is then great-circle distance in km",
             ),
             "constraints": constraints.SCHEMA,
-            "travel_rate": _ref("nonNegative", "Loss per unit of travel cost; 1 if omitted"),
+            "travel_rate": _ref("nonNegative", "Loss per unit of travel; default 1"),
             "depot": depot.SCHEMA,
             "samples": _describe(
-                _list(COUNT), "One number of samples per region, where they differ; instead of learner.samples"
+                _list(COUNT), "Number of samples per region, if they differ; replaces learner.samples"
             ),
             "importance": _describe(
                 _list(_ref("nonNegative")),
-                "How much the error in each region counts in the mean over all regions, not all 0; 1 if omitted",
+                "Importance of each region: factor of its error in the mean over all regions; default 1",
             ),
             "visits": visits.SCHEMA,
             "fleet": fleet.SCHEMA,
@@ -122,94 +122,92 @@ def plan_schema() -> Schema:
         ],
         "$defs": {"loss": _loss()},
         "properties": {
-            "route": _describe(TEXTS, "Names in order of visit, where there is one vehicle"),
-            "routes": _describe(_list(TEXTS), "The route of each vehicle; empty if it stays at home"),
-            "order": _describe(_list(INDEX), "The same as route, 0-based"),
+            "route": _describe(TEXTS, "Names of the regions in order of visit; only with one vehicle"),
+            "routes": _describe(_list(TEXTS), "The route of each vehicle; empty for unused vehicles"),
+            "order": _describe(_list(INDEX), "The route as 0-based indices of regions"),
             "models": _describe(
-                _list(INDEX), "With several models, the number of the one that each visit of route trains"
+                _list(INDEX), "With several models on one vehicle: the model that each visit trains, from 0"
             ),
-            "weights": _describe(_list(POSITIVE), "Where the models of a fleet are averaged, the weight of each"),
+            "weights": _describe(_list(POSITIVE), "Weight of each model, if the models of a fleet are averaged"),
             "served_by": {
                 "type": "object",
                 "additionalProperties": {**INDEX, "type": ["integer", "null"]},
-                "description": "Where the models of a fleet serve their own regions, the number of the model that "
-                "serves each region; null for the untrained one",
+                "description": "The model that serves each region, from 0, if models are not averaged; null for the "
+                "initial model",
             },
-            "travels": _describe(_list(POSITIVE), "Of a fleet, the travel of each vehicle, in units of travel"),
-            "skipped": _describe(TEXTS, "Names of the regions that are not visited"),
-            "untrained": _or_null(
-                NUMBER, "Where visits are optional, the loss without any visit; null where it is not known"
-            ),
+            "travels": _describe(_list(POSITIVE), "Travel of each vehicle of a fleet"),
+            "skipped": _describe(TEXTS, "Names of the regions without a visit"),
+            "untrained": _or_null(NUMBER, "Total loss without any visit, if visits are optional; null if unknown"),
             "contributions": {
                 "anyOf": [_list(NUMBER), NULL],
-                "description": "Where visits are optional, for each visit the total loss without it",
+                "description": "For each visit: the total loss if this visit were omitted; only if visits are optional",
             },
             "regime": {"enum": list(get_args(Regime))},
-            "loss": _ref("loss", "Expected loss per region: (e8) or (e14)"),
-            "travel_cost": _describe(POSITIVE, "Of the whole route, in units of travel"),
+            "loss": _ref("loss", "Expected loss per region, with its parts"),
+            "travel_cost": _describe(POSITIVE, "Travel of the whole route"),
             "travel_rate": _describe(POSITIVE, "Loss per unit of travel"),
             "learner": _training(),
             "dissimilarities": {
                 "enum": list(get_args(DissimilarityKind)),
-                "description": "What loss, bound and route go by: unbiased estimates, upper bounds, or measured errors "
-                "(transfer)",
+                "description": "Dissimilarities behind route, loss and bound: unbiased estimates, upper bounds, or "
+                "measured errors (transfer)",
             },
-            "features": _or_null(COUNT, "The learner's number of features m; null for the rule calibrated"),
+            "features": _or_null(COUNT, "Number of features m; null for the rule calibrated"),
             "samples": {
                 "anyOf": [COUNT, _list(COUNT), NULL],
-                "description": "Fresh samples in each region: one number, or one per region in the order of route; "
+                "description": "Training samples per visit: one number, or one per region in the order of route; "
                 "null for the rule calibrated",
             },
             "features_scaling": {
                 "anyOf": [features_scaling.SCHEMA, NULL],
-                "description": "As in the problem; null where it has none",
+                "description": "Copied from the problem; null if it has none",
             },
             "expected_errors": {
                 "anyOf": [_list(NUMBER), NULL],
-                "description": "Expected error on each region after the last visit, in the order of route, skipped "
-                "ones last, without label noise; null above 10,000 regions",
+                "description": "Expected error in each region after the last visit, without label noise, in the order "
+                "of route, then of skipped; null above 10,000 regions",
             },
             "importance": {
                 "anyOf": [_list(POSITIVE), NULL],
-                "description": "How much the error in each region counts, in the order of expected_errors; null where "
-                "all count alike, and above 10,000 regions",
+                "description": "Importance of each region's error, in the order of expected_errors; null if all are "
+                "equal, and above 10,000 regions",
             },
             "label_noise": _or_null(
                 POSITIVE,
-                "Variance of the label noise, which measured squared errors contain beside expected_errors; 0 for the "
-                "rule calibrated, whose errors contain it already",
+                "Variance of the label noise, to be added to expected_errors for comparison with measured squared "
+                "errors; 0 for the rule calibrated, whose errors include it",
             ),
             "rehearsal": {
                 "type": ["object", "null"],
-                "description": "Of a route chosen by rehearsal: error, standard_error, errors (per region, in the "
-                "order of expected_errors, label noise included), random (mean, least, most over random orders), "
-                "order_matters, draws; of fleets, weights or served_by that follow serves by; null of other plans",
+                "description": "Result of a rehearsal: error, standard_error, errors (per region, in the order of "
+                "expected_errors, label noise included), random (mean, least, most over random orders), order_matters, "
+                "draws; for fleets also weights or served_by; null for other plans",
             },
             "loss_at_most": _or_null(
-                NUMBER, "The largest total loss with dissimilarities between their bounds; null where that is not known"
+                NUMBER, "Upper bound on the total loss for all dissimilarities within their bounds; null if unknown"
             ),
             "loss_in_travel_units": {
                 "oneOf": [_ref("loss"), NULL],
-                "description": "The loss of the whole route; null where travel is worth nothing",
+                "description": "Loss of the whole route in units of travel; null if the travel rate is 0",
             },
-            "closed": _describe(FLAG, "Whether the way back to the depot, or to the first region, counts"),
-            "depot": _or_null(
-                TEXT, "Where the route starts, if that is no region; null if it starts at its first region"
-            ),
+            "closed": _describe(FLAG, "Whether travel includes the way back to the depot or the first region"),
+            "depot": _or_null(TEXT, "Name of the depot; null if there is none"),
             "constraints": {
                 "type": "object",
-                "description": "start, end and return, as far as the problem has them",
+                "description": "start, end and return, copied from the problem",
             },
-            "lower_bound": _or_null(NUMBER, "No route has a smaller total"),
+            "lower_bound": _or_null(NUMBER, "Proved lower bound on the total loss of every route"),
             "gap": _or_null(POSITIVE, "total / lower_bound - 1"),
             "certified_ratio": _or_null({**NUMBER, "minimum": 1}, "1 + gap"),
-            "optimal": _describe(FLAG, "Proved to have the least total"),
-            "guarantee": _or_null({**NUMBER, "minimum": 1}, "Ratio proved before solving"),
-            "guarantee_reason": _describe(TEXT, "Why it holds, or why there is none"),
-            "guarantee_paper": _or_null(NUMBER, "That of the paper"),
-            "guarantee_sharper": _or_null(NUMBER, "The sharper one of docs/bounds.md"),
+            "optimal": _describe(FLAG, "Whether the route is proved to have the least total loss"),
+            "guarantee": _or_null(
+                {**NUMBER, "minimum": 1}, "Ratio to the optimum that the method guarantees before solving"
+            ),
+            "guarantee_reason": _describe(TEXT, "Conditions of the guarantee, or the reason why there is none"),
+            "guarantee_paper": _or_null(NUMBER, "Ratio guaranteed by the paper"),
+            "guarantee_sharper": _or_null(NUMBER, "The sharper ratio of docs/bounds.md"),
             "method": _describe(TEXT, "The method that found the route"),
-            "requested": _describe(TEXT, "The method asked for"),
+            "requested": _describe(TEXT, "The requested method"),
             "seconds": POSITIVE,
             "seed": INDEX,
             "notes": TEXTS,
@@ -222,8 +220,8 @@ def plan_schema() -> Schema:
 def _loss() -> Schema:
     """Return the schema of a loss, whose parts are non-negative except the total and the pair term."""
     gained = (
-        "What averaging gains, by a regularised learner where dissimilar regions follow each other and by merged "
-        "models; never > 0 but for long gradient steps"
+        "Gain from averaging models: by a regularised learner if dissimilar regions follow each other, and by "
+        "merged models; usually <= 0"
     )
     free = {"total": NUMBER, "pairs": _describe(NUMBER, gained)}
     return {
@@ -236,16 +234,14 @@ def _loss() -> Schema:
 
 def _learner() -> Schema:
     """Return the schema of a problem's learner."""
-    whole = {"features": _describe(COUNT, "m; with least squares, not n-1, n or n+1")}
-    whole["samples"] = _describe(COUNT, "n, fresh samples in each region; may be left out where samples lists them")
+    whole = {"features": _describe(COUNT, "Number of features m; for least squares not n-1, n or n+1")}
+    whole["samples"] = _describe(COUNT, "Number of training samples n per visit; may be omitted if samples lists them")
     whole["noise"] = _ref(
         "anyNumber",
-        "Standard deviation σ; of the rule calibrated, what each visit adds, which may be negative; 0 if omitted",
+        "Standard deviation σ of the label noise; for the rule calibrated, the error that each visit adds; default 0",
     )
     training = _rule_members()
-    training["rule"] = _describe(
-        training["rule"], "How the learner trains; least-squares, the paper's learner, if omitted"
-    )
+    training["rule"] = _describe(training["rule"], "Training rule; default least-squares, the learner of the paper")
     calibrated = {"properties": {"rule": {"const": Calibrated.rule}}, "required": ["rule"]}
     return {
         "type": "object",
@@ -257,10 +253,10 @@ def _learner() -> Schema:
 
 def _training() -> Schema:
     """Return the schema of a plan's learner, in which all choices are made."""
-    chosen = _describe({"enum": list(CHOSEN)}, "Where regularization was chosen with the route")
+    chosen = _describe({"enum": list(CHOSEN)}, "How regularization was chosen, if it was chosen with the route")
     members = _rule_members()
     members["regularization"] = {"anyOf": [each for each in members["regularization"]["anyOf"] if "enum" not in each]}
-    near = "From where to where regularization (a factor of it, for a schedule) is within 1 % of the loss"
+    near = "Range of λ (for a schedule: of a common factor) with a loss within 1 % of the least"
     return {
         "type": "object",
         "required": ["rule"],
@@ -270,7 +266,7 @@ def _training() -> Schema:
             "range": _describe(_list(POSITIVE), near),
         },
         "additionalProperties": False,
-        "description": "How the learner trains",
+        "description": "The learner that the plan was made for",
     }
 
 

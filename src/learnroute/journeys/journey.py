@@ -39,7 +39,8 @@ class Journey(TableMixin):
         File in which to store the journey (.json). It is written atomically after every step, so that `Journey.resume`
         can continue after any interruption. It must not exist yet.
     progress, time_limit
-        As for `plan`, for the first planning; `visit` takes its own. The best route found in time is used.
+        As for `plan`, for the first planning; `visit` takes its own. When the limit is
+        reached, the best route so far is used.
 
     Attributes
     ----------
@@ -187,13 +188,13 @@ class Journey(TableMixin):
         if wanted.start and made and made[0] != wanted.start:
             said.append(f"began at {made[0]}, not at {wanted.start}")
         if wanted.end and wanted.end in made and (self.rest or made[-1] != wanted.end):
-            said.append(f"{wanted.end} was to be the last region; it is visited already, so the end is free")
+            said.append(f"{wanted.end} has been visited already, so any region may be the last one")
         rules = self.problem.rules
         if rules is not None and not self.rest:
             missing = [name for name, must in zip(self.problem.regions, rules.required, strict=True) if must]
             missing = [name for name in missing if name not in made]
             said += (
-                [f"no route from here keeps the rules (visits): {list_names(missing)} must be visited"]
+                [f"no route from here satisfies the rules (visits): {list_names(missing)} must be visited"]
                 if missing
                 else []
             )

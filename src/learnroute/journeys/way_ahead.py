@@ -3,7 +3,7 @@
 Lemma 2 holds for any starting model. If the current model has errors e_j, a route through the k remaining regions ends
 with an error of r^k·e_j + sum_t (1-r)·r^(k-t)·Δ[τ_t, j] + noise in region j. So the rest is a planning problem again:
 the scores of the remaining regions are still sums over all regions, visited or not, the current errors are those of
-the new first model, and the route begins at the agent's place. A regularised learner continues by its own recursion
+the new initial model, and the route begins at the agent's place. A regularised learner continues by its own recursion
 (docs/theory.md) in the same way: its errors are e_j = a_j + c, where c is common to all regions and decays at its own
 rate.
 """
@@ -139,5 +139,5 @@ def _reason_to_drop(objective: VisitObjective, rest: IntArray, value: float, nam
     tried = (np.insert(rest, k, region) for k in range(len(rest) + 1))
     losses = [objective(visits) for visits in tried if objective.allows(visits)]
     if not losses:
-        return f"{name} is dropped: the rules (visits) leave no room for it"
+        return f"{name} is dropped: the rules (visits) allow no more visits"
     return f"{name} is dropped: a visit would add {(min(losses) - value) / objective.count:.3g} to the expected loss"

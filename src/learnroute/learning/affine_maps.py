@@ -13,15 +13,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from learnroute.errors import InputError
 from learnroute.learning.adapters import as_learner
 from learnroute.learning.data import Batch, RegionData, resample_region
 from learnroute.learning.planned_training import LEARNERS
-from learnroute.learning.steps import train
+from learnroute.learning.steps import may_be_dependent, train
 from learnroute.model.spectrum import gradient_shares
 from learnroute.model.validation import FloatArray
 
+DOUBT = 1e-9
 MOST_NUMBERS = 5 * 10**7  # entries in the maps of all batches and draws
 Triangles = tuple[FloatArray, FloatArray, FloatArray]  # root, aims, rest (see `AffineMaps`)
 
@@ -35,7 +37,7 @@ class AffineMaps:
     maps, constants
         A and c by position (or a single one, if all are the same) and batch, with the batches grouped by region.
     start
-        The first model.
+        The initial model.
     root, aims, rest
         The test error is the sum of ``|root·w - aims|² + rest`` over tests, the first axis: one test for all regions,
         or one per region.
@@ -188,7 +190,7 @@ class LinearTrainings:
         raw = self.width - self.intercept
         if hasattr(learner, "coef_"):
             return np.append(learner.coef_, learner.intercept_)[: self.width]
-        found: FloatArray = learner._first_model(raw)[: self.width]
+        found: FloatArray = learner._initial_parameters(raw)[: self.width]
         return found
 
     @property
@@ -230,7 +232,8 @@ class LinearTrainings:
         if self.kind == "RecursiveRegressor" or (strengths > 0).all():
             return  # these learners accept any batch
         for place, (inputs, targets) in enumerate(self._batches):
-            for batch in zip(inputs, targets, strict=True):
+            doubtful = np.flatnonzero(self._doubtful(place))
+            for batch in zip(inputs[doubtful], targets[doubtful], strict=True):
                 try:
                     if self.kind == "GradientRegressor":
                         self.learner._step(*batch, self.start, 0)
@@ -238,6 +241,14 @@ class LinearTrainings:
                         train(*batch, self.start)
                 except InputError as refusal:
                     raise refusal.within(f"region {self.names[place // self.draws.visits]!r}") from None
+
+    def _doubtful(self, place: int) -> NDArray[np.bool_]:
+        """Return whether each draw of a batch may be rejected by the learner."""
+        inputs = self._batches[place][0]
+        if self.kind != "GradientRegressor":
+            return may_be_dependent(inputs)
+        largest = self._factors[place][0][:, 0] ** 2 / inputs.shape[1]
+        return np.asarray((self.learner.rate or 0.0) * largest >= 2 - DOUBT)
 
     def _least_squares(self) -> tuple[FloatArray, FloatArray]:
         return self._by_gain(lambda singular, samples: 1 / singular)

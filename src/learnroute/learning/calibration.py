@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, RefusedError, did_you_mean
+from learnroute.errors import InputError, RefusedError, did_you_mean, percent
 from learnroute.formats import json_files
 from learnroute.formats.files import errors_naming
 from learnroute.learning import laws
@@ -44,8 +44,8 @@ SEVERAL = "several models were trained; follow a route with one model"
 FEWEST_VISITS = 6  # with fewer clusters, intervals are meaningless
 ABOUT = {
     LINEAR: "the law of linear learners",
-    HELD: "the same, allowing for the first model that the transfer matrix was measured from",
-    COMMON: "what all regions gain is retained at a rate of its own",
+    HELD: "linear, corrected for the initial model from which the transfer matrix was measured",
+    COMMON: "linear, with a separate retention of the gain that all regions share",
 }
 
 
@@ -60,7 +60,7 @@ class Calibration(PictureMixin):
     reason, advice
         Why, and what would help; `advice` is None for a supported law.
     form
-        The form of the law to plan with: `linear`, `held` (allows for the first model from which D was measured) or
+        The form of the law to plan with: `linear`, `held` (allows for the initial model from which D was measured) or
         `common` (with ρ). It predicts left-out pilots best; among ties, the simplest form is chosen.
     forms
         R² in left-out pilots for each form that could be fitted; with a single pilot, R² in left-out visits.
@@ -75,7 +75,7 @@ class Calibration(PictureMixin):
         The coefficients of e_j, of -e_k and of D[k, j] in the free fit.
     coefficient_sum
         Sum of the coefficients of e_j and D[k, j], which is 1 under the law. For the form `held`, the sum includes the
-        coefficient of the first model's error.
+        coefficient of the initial model's error.
     r_squared
         The share of the variance of errors after a visit that the law explains. `free_r_squared` is the same for the
         free fit.
@@ -133,8 +133,8 @@ class Calibration(PictureMixin):
     ) -> Problem:
         """Return the planning problem of this learner; without travel or coordinates, travel costs nothing.
 
-        For a learner that is regularised towards its first model, D is corrected for that effect. Errors below 0, which
-        are due to noise, count as 0.
+        For a learner that is regularised towards its initial model, D is corrected for that effect. Errors below 0,
+        which are due to noise, count as 0.
         """
         known = self.transfer
         if self.form == HELD:
@@ -154,7 +154,10 @@ class Calibration(PictureMixin):
             ("sum of coefficients of e and D", None, self.coefficient_sum),
         )
         columns = [Column("coefficient", "", left=True)]
-        for prefix, *heads in (("", "estimate", f"{self.level:.0%} interval"), ("free_", "unconstrained", "interval ")):
+        for prefix, *heads in (
+            ("", "estimate", f"{percent(self.level)} interval"),
+            ("free_", "unconstrained", "interval "),
+        ):
             columns += [
                 Column(f"{prefix}estimate", heads[0], ".4f"),
                 Column(f"{prefix}low"),
@@ -175,7 +178,7 @@ class Calibration(PictureMixin):
             ("worst", f"region {worst}, mean residual {self.residuals[worst][0]:+.4g}"),
             ("verdict", f"{self.verdict}, {MEANING[self.verdict]}: {self.reason}"),
             *([] if self.advice is None else [("advice", self.advice)]),
-            *([] if effect is None else [("order", f"by the law, ignoring travel: {effect.text}")]),
+            *([] if effect is None else [("order", f"{effect.errors}: {effect.verdict} (by the law, no travel)")]),
             *(("warning", note) for note in self.notes),
         )
         fit = f"R² = {self.r_squared:.3f} ({self.free_r_squared:.3f} with unconstrained coefficients)"

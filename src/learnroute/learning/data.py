@@ -140,7 +140,7 @@ def as_share(field: str, value: Any, *, most: float = 1.0) -> float:
     """Return a share of the samples; reject values that are not above 0 and at most `most`."""
     share = as_number(field, value, meaning="shares")
     if not 0 < share <= most:
-        raise InputError(f"a share above 0 and at most {most:g} is needed", field=field, value=share)
+        raise InputError(f"expected a share above 0 and up to {most:g}, such as {most / 2:g}", field=field, value=share)
     return share
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, check_callable, check_type
+from learnroute.errors import InputError, check_callable, check_type, percent
 from learnroute.formats.samples import causes
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples, uneven_moments
@@ -42,6 +42,7 @@ LEAST_SAMPLES = 8  # regions with fewer samples are not estimated
 SPARE = 2  # samples in excess of the number of features: the under regime's n >= m + 2
 
 Method = Literal["least squares", "pilot features"]
+LEAST_SQUARES: Method = "least squares"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,8 @@ class Estimate(PictureMixin):
         The samples that were used, and those reserved for training and testing.
     caveats
         Limitations of the estimates, one sentence each.
+    regularization
+        λ of the proximal learner that the line about the order is for; None for least squares.
     predictors
         How well law and rehearsal predict errors on the held-out samples, after `compare_predictors`; else None.
     """
@@ -96,13 +99,14 @@ class Estimate(PictureMixin):
     features_scaling: FeaturesScaling | None
     transform: Callable[[FloatArray], FloatArray] = field(repr=False)
     samples: dict[str, tuple[FloatArray, FloatArray]] = field(repr=False)
+    regularization: float | Sequence[float] | str | None = None
     predictors: Predictors | None = None
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} more could not be" if self.failures else ""
         return (
             f"<Estimate of {len(self.regions)} regions{failed}: {self.models.shape[1]} features, "
-            f"σ = {self.pooled_noise:.4g}, {self.method}, upper bounds at {self.level:.0%}>"
+            f"σ = {self.pooled_noise:.4g}, {self.method}, upper bounds at {percent(self.level)}>"
         )
 
     @property
@@ -268,7 +272,8 @@ class Estimate(PictureMixin):
         problem = self.to_problem(regularization=regularization)
         orders = as_count("orders", orders, least=3, meaning="the number of orders")
         draws = as_count("draws", draws, least=1, meaning="the number of draws")
-        return replace(self, predictors=compare(problem, planning, kept, orders, draws, self.seed))
+        predictors = compare(problem, planning, kept, orders, draws, self.seed)
+        return replace(self, regularization=regularization, predictors=predictors)
 
     def table(self) -> Table:
         """Return the upper bounds of the dissimilarities as a matrix."""
@@ -276,11 +281,11 @@ class Estimate(PictureMixin):
 
     def sheet(self) -> Sheet:
         """Return one row per region, and the caveats."""
-        heads = ("noise σ", "mean dissimilarity", "upper bound", "to first model", "upper bound ")
+        heads = ("noise σ", "dissimilarity", "at most", "initial error", "at most ")
         columns = (
             Column(None, "region", left=True),
-            Column(None, "samples used"),
-            Column(None, "kept back"),
+            Column(None, "samples"),
+            Column(None, "held out"),
             *(Column(None, head, ".4g") for head in heads),
         )
         parts, size = [self.rows[name] for name in self.regions], len(self.regions)
@@ -290,7 +295,7 @@ class Estimate(PictureMixin):
         lines = (
             (
                 "columns",
-                "mean dissimilarity to all regions; dissimilarity to the first (untrained) model; upper bounds of both",
+                "mean dissimilarity to all regions; dissimilarity to the initial model; upper bounds (at most)",
             ),
             *self._order_line(),
             *([] if self.predictors is None else [("predictor", self.predictors.text)]),
@@ -298,18 +303,24 @@ class Estimate(PictureMixin):
             *(("caveat", caveat) for caveat in self.caveats),
         )
         headline = (
-            f"{size} regions, {self.models.shape[1]} features, {self.method}; noise σ = {self.pooled_noise:.4g}, "
-            f"bounds at {self.level:.0%}"
+            f"{size} regions, {self.models.shape[1]} features, {self._fit}; noise σ = {self.pooled_noise:.4g}, "
+            f"bounds at {percent(self.level)}"
         )
         return Sheet(headline, (Table(columns, rows),), lines)
 
+    @property
+    def _fit(self) -> str:
+        return f"models fitted {'by' if self.method == LEAST_SQUARES else 'on'} {self.method}"
+
     def _order_line(self) -> tuple[tuple[str, str], ...]:
-        """Say whether the order matters for a least-squares learner; empty if its expected error does not exist."""
+        """Say whether the order matters for the learner; empty if its expected error does not exist."""
         try:
-            effect = law_effect(self.to_problem())
+            problem = self.to_problem(regularization=self.regularization)
+            effect = law_effect(problem)
         except InputError:
             return ()
-        return () if effect is None else (("order", f"for least squares, ignoring travel: {effect.text}"),)
+        learner = problem.learner.training_text.removeprefix("proximal, ") or LEAST_SQUARES
+        return () if effect is None else (("order", f"{effect.errors}: {effect.verdict} ({learner}, no travel)"),)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the samples as plain JSON values (see docs/appendix/estimation.md)."""
@@ -474,7 +485,8 @@ def _fits(taken: Intake, pilot: int | None) -> tuple[dict[str, Fit], Method, tup
         part = raw[taken.rows[name].estimate]
         if len(part) < LEAST_SAMPLES:
             whole = len(part) + len(taken.rows[name].train) + len(taken.rows[name].test)
-            taken.failures[name] = f"{len(part)} samples to estimate from (of {whole}); at least {LEAST_SAMPLES} needed"
+            some = "1 sample" if len(part) == 1 else f"{len(part)} samples"
+            taken.failures[name] = f"{some} to estimate from (of {whole}); at least {LEAST_SAMPLES} needed"
             continue
         still = constant_columns(taken.mapped(part), taken.columns)
         if still:
@@ -495,7 +507,7 @@ def _fits(taken: Intake, pilot: int | None) -> tuple[dict[str, Fit], Method, tup
                 fits[name] = Fit(directions @ small.model, directions @ small.root, small.variance, small.degrees)
         except InputError as error:
             taken.failures[name] = str(error)
-    return fits, "least squares" if directions is None else "pilot features", remarks
+    return fits, LEAST_SQUARES if directions is None else "pilot features", remarks
 
 
 def _pilot(inputs: dict[str, FloatArray], pilot: int | None) -> tuple[FloatArray | None, tuple[str, ...]]:
@@ -519,9 +531,10 @@ def _pilot(inputs: dict[str, FloatArray], pilot: int | None) -> tuple[FloatArray
     values, vectors = np.linalg.eigh(moments)
     kept = float(values[-wanted:].sum() / values.sum())
     return vectors[:, ::-1][:, :wanted], (
-        f"models are compared on {wanted} principal directions of {width} features ({reason}), which hold {kept:.0%} "
-        "of the features' variance: differences outside of them are not seen, Δ may be too small by any amount, and "
-        "the bounds hold for the part inside alone; what the other features explain counts as noise",
+        f"models are compared on {wanted} principal directions of {width} features ({reason}), which hold "
+        f"{percent(kept)} of the features' variance: differences in other directions are ignored, so "
+        "dissimilarities may be too small by any amount, and the bounds hold only within these directions; the "
+        "effect of other features counts as noise",
     )
 
 
@@ -572,8 +585,8 @@ def _scale_caveat(taken: Intake, fits: dict[str, Fit], intercept: bool) -> tuple
     if uneven is None:
         return ()
     return (
-        f"the features' second moments go from {uneven[0]:.2g} to {uneven[1]:.2g} by direction, where the "
-        "theory has 1: squared distances between models are not prediction errors then; standardise or whiten them",
+        f"the features' second moments go from {uneven[0]:.2g} to {uneven[1]:.2g} by direction, but the "
+        "theory assumes 1: squared distances between models are not prediction errors then; standardise or whiten them",
     )
 
 
@@ -599,4 +612,4 @@ def _share_caveat(share: float) -> tuple[str, ...]:
 
 
 def _level_caveat(level: float) -> str:
-    return f"each bound alone holds with probability {level:g}, for linear models with normal noise; not all together"
+    return f"each bound holds with probability {level:g} (not jointly), for linear models with normal noise"

@@ -134,7 +134,7 @@ def final_errors_table(names: Sequence[str], found: Sequence[FinalError], served
         Column(None, "with label noise", ".4g"),
         Column(None, "measured", ".4g"),
         Column(None, "± s.e.", ".2g"),
-        Column(None, "off by", lambda deviation: f"{deviation:+.1f} s.e."),
+        Column(None, "deviation", lambda deviation: f"{deviation:+.1f} s.e."),
     )
     rows = [
         (

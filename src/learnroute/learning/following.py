@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -316,7 +317,7 @@ def _first_learner(model: Any, region: RegionData) -> Any:
     try:
         model.predict(region.test[0][:1])
     except Exception as error:  # learners of any library may raise anything
-        reason = "the plan uses an untrained model, but this learner cannot predict before its first training"
+        reason = "the plan uses the initial model, but this learner cannot predict before its first training"
         raise InputError(f"{reason}; give a learner that was trained", field="learner", value=model) from error
     return model
 
@@ -351,7 +352,7 @@ def _expectations(
     if other is not None:
         return (other, *notes), None
     if errors is not None and not planned.is_calibrated and measure is not squared_error:
-        return (*notes, "the plan predicts squared errors; for another measure it predicts nothing"), None
+        return (*notes, "the plan predicts squared errors only, so there is no prediction for this measure"), None
     return notes, errors
 
 
@@ -385,7 +386,7 @@ def reseed(model: Any, seed: int) -> Any:
 
 
 def errors_before(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArray | None:
-    """Return the error in each region of a linear learner's first model; None for other learners."""
+    """Return the error in each region of a linear learner's initial model; None for other learners."""
     if hasattr(model, "without_training") and not hasattr(model, "coef_"):
         model = model.without_training(regions[0].test[0].shape[1])
     return errors_in(model, regions, error) if hasattr(model, "coef_") else None
@@ -397,6 +398,10 @@ def errors_in(model: Any, regions: Sequence[RegionData], error: Error) -> FloatA
     wrong = next((one for one in found if not isinstance(one, Real) or isinstance(one, bool)), None)
     if wrong is not None:
         raise InputError("the error in a region must be a number", field="error", found=f"gave {show(wrong)}")
+    wrong = next((one for one in found if not math.isfinite(one)), None)
+    if wrong is not None:
+        reason = "predictions must be finite; use smaller training steps, or scale the features"
+        raise InputError(reason, field="learner", found=f"has an error of {float(wrong):g}")
     return freeze(np.array(found, dtype=np.float64))
 
 

@@ -90,7 +90,7 @@ def constant_columns(features: FloatArray, columns: Sequence[str]) -> str | None
     if not still.size:
         return None
     what = _list_columns(still, columns)
-    return f"{what} never changes here; drop it, or ask for an intercept instead"
+    return f"{what} is constant in this region; drop it, or ask for an intercept instead"
 
 
 def _table(name: str, given: Any, columns: tuple[str, ...] | None, failures: dict[str, str]) -> RegionTable | None:
@@ -146,7 +146,7 @@ def _other_columns(found: tuple[str, ...], common: tuple[str, ...]) -> str:
     lacking = [name for name in common if name not in found]
     extra = [name for name in found if name not in common]
     if not lacking and not extra:
-        return "it has columns of one name; names must differ"
+        return "two columns have the same name; names must differ"
     parts = [f"lacks {', '.join(map(repr, lacking[:MOST_NAMED]))}"] if lacking else []
     parts += [f"has {', '.join(map(repr, extra[:MOST_NAMED]))}"] if extra else []
     return f"it {' and '.join(parts)} unlike most regions; all regions need the same columns"

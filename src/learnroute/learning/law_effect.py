@@ -1,4 +1,4 @@
-"""Test by the law whether the order matters: compare a quick plan by error alone with random orders."""
+"""Compare a quick plan that ignores travel with random orders, by the expected errors of the law."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ with measured errors D instead of dissimilarities:
 
     e_j ← p₁·e_j - q·e_k + (1 - p₁)·D[k, j] + ν
 
-`held` allows for a D that was measured from a first model with errors e⁰, towards which the learner was regularised.
+`held` allows for a D that was measured from an initial model with errors e⁰, towards which the learner was regularised.
 Then D is the result of applying the same law to e⁰, and the law becomes
 
     e_j ← D[k, j] + p₁·(e_j - e⁰_j) - q·(e_k - e⁰_k) + ν
@@ -149,7 +149,7 @@ def linear_system(found: Visits) -> System:
 
 
 def held_system(found: Visits, first: FloatArray) -> System:
-    """Return the least-squares problem of the form `held`, for a first model with errors `first`."""
+    """Return the least-squares problem of the form `held`, for an initial model with errors `first`."""
     table = [found.before - first[found.region], first[found.place] - found.here, np.ones(len(found.after))]
     return np.column_stack(table), found.after - found.moved
 
@@ -279,7 +279,7 @@ def roll(route: Route, table: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def target_errors(moved: FloatArray, first: FloatArray, values: FloatArray) -> FloatArray:
-    """Return D without the part retained from a first model with errors `first`; negative values, due to noise, are 0.
+    """Return D without the part retained from an initial model with errors `first`; negative values (noise) are 0.
 
     For a learner that retains everything, this part cannot be determined, and D is returned unchanged.
     """

@@ -46,7 +46,7 @@ class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def without_training(self, features: int) -> Self:
         """Return a copy that predicts with the initial model, as if trained on nothing."""
         model: Self = clone(self)
-        model.n_features_in_, first = features, self._first_model(features)
+        model.n_features_in_, first = features, self._initial_parameters(features)
         model.coef_, model.intercept_, model.batches_ = first[:features], 0.0, 0
         return model
 
@@ -54,7 +54,7 @@ class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         features, targets = validate_data(self, X, y, reset=first, dtype=np.float64, y_numeric=True)
         targets = targets.astype(np.float64)
         width = features.shape[1]
-        previous = self._first_model(width) if first else np.append(self.coef_, self.intercept_)
+        previous = self._initial_parameters(width) if first else np.append(self.coef_, self.intercept_)
         learnt = 0 if first else self.batches_
         if self.fit_intercept:
             model = self._step(np.column_stack([features, np.ones(len(features))]), targets, previous, learnt)
@@ -63,7 +63,7 @@ class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.coef_, self.intercept_, self.batches_ = model[:width], float(model[width]), learnt + 1
         return self
 
-    def _first_model(self, width: int) -> FloatArray:
+    def _initial_parameters(self, width: int) -> FloatArray:
         if self.initial_model is None:
             return np.zeros(width + 1)
         model = as_vector("initial_model", self.initial_model, width, least=-LARGEST_VALUE, meaning="model parameters")
@@ -265,7 +265,7 @@ class RecursiveRegressor(_RegionByRegion):
         if prior <= 0:
             raise InputError("the prior's strength must be > 0, such as 1e-6", field="prior", value=prior)
         width = len(previous)
-        initial = self._first_model(self.n_features_in_)[:width]
+        initial = self._initial_parameters(self.n_features_in_)[:width]
         factor = self.factor_ if learnt else np.sqrt(prior) * np.eye(width, width + 1)
         model, self.factor_ = recursive(features, targets, factor, initial)
         return model

@@ -154,7 +154,7 @@ class PlannedTraining:
             uneven = uneven_moments(pooled[:, np.ptp(pooled, axis=0) > 0])
             if uneven is not None:
                 found.append(
-                    f"the features' second moments go from {uneven[0]:.2g} to {uneven[1]:.2g} by direction, where the "
+                    f"the features' second moments go from {uneven[0]:.2g} to {uneven[1]:.2g} by direction, but the "
                     "prediction assumes 1; plan with features that `estimate` scaled"
                 )
         return tuple(found)
@@ -166,7 +166,7 @@ class PlannedTraining:
         own, other = _rule_of(self.learner), rule_of_model(model)
         if own == other:
             return None
-        return f"the plan was made for {describe(own)}; training {describe(other)}, for which it predicts nothing"
+        return f"the plan was made for {describe(own)}, so there is no prediction for {describe(other)}"
 
 
 def needs_intercept(width: int, features: int | None, scaling: FeaturesScaling | None) -> bool:

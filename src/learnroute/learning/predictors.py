@@ -46,12 +46,9 @@ class Predictors:
         advice = {
             LAW: "use the law (learnroute plan)",
             REHEARSAL: "use rehearsal (learnroute rehearse)",
-            NEITHER: "neither predicts well, or orders hardly differ: try a few orders",
+            NEITHER: "neither predicts well; try a few orders",
         }
-        return (
-            f"rank correlation with measured errors of {self.orders} random orders: law {self.law:.2f}, rehearsal "
-            f"{self.rehearsal:.2f}; {advice[self.better]}"
-        )
+        return f"correlation with errors: law {self.law:.2f}, rehearsal {self.rehearsal:.2f}; {advice[self.better]}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""

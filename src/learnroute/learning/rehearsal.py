@@ -306,7 +306,7 @@ def rehearse(
     if chooses:
         learner = replace_strength(learner, 1.0)
     if is_linear(learner) and measure is squared_error:
-        work: Work = LinearWork(learner, names, regions, problem, fields, draws, seed, chooses)
+        work: Work = LinearWork(learner, names, regions, problem, fields, draws, seed, chooses, budget)
     else:
         if chooses:
             raise InputError("λ can only be chosen for squared errors", field="regularization", value=regularization)
@@ -373,8 +373,8 @@ def _result(work: Work, found: Found, learner: Any, budget: Budget, started: flo
     by_region = found.errors.mean(axis=0)
     made = Plan.of(problem, routes.regions if problem.fleet_rules is None else routes)
     first_visits_first = [problem.regions.index(name) for name in (*dict.fromkeys(made.route), *made.skipped)]
-    ended = (f"{budget.end} before the search was complete",) if budget.exhausted else ()
-    notes = (*ended, *_visits_note(work), *_model_note(learner))
+    ended = () if found.complete else (f"{budget.end} before the rehearsal was complete",)
+    notes = (*ended, *work.notes, *_visits_note(work), *_model_note(learner))
     seconds = time.monotonic() - started
     ties = sorted(
         (Tie(_names(problem, other), error, error + work.travel_of(other),
@@ -439,9 +439,11 @@ def _visits_note(work: Work) -> tuple[str, ...]:
         return ()
     counts = {len(region.train[1]) // work.visits for region in work.regions}
     size = f"{min(counts)} … {max(counts)}" if len(counts) > 1 else f"{min(counts)}"
-    return (f"each region's training samples are dealt to {work.visits} visits, {size} samples for each",)
+    return (f"each region's training samples are split over {work.visits} visits, {size} samples each",)
 
 
 def _model_note(learner: Any) -> tuple[str, ...]:
     given = getattr(learner, "initial_model", None) is not None or hasattr(learner, "coef_")
-    return ("the plan does not keep the first model: give `follow` a learner that starts there",) if given else ()
+    return (
+        ("the plan does not contain the initial model: give `follow` a learner that starts from it",) if given else ()
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +26,7 @@ from learnroute.model.losses import objective_of, visit_objective_of
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, as_count
 from learnroute.model.visits import Visits
-from learnroute.solvers.contract import Budget
+from learnroute.solvers.contract import Budget, Rounds
 from learnroute.solvers.methods import travel_only
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.rehearsal import anneal, first_routes, of_one_model, shuffle
@@ -37,6 +38,8 @@ GRID = np.logspace(-4, 3, 15)  # first grid of λ, in mean eigenvalues of the fe
 FINE = np.logspace(-0.5, 0.5, 7)  # second grid, in multiples of the best λ of the first
 NEARLY = 0.01  # a loss at most this share above the lowest one counts as nearly as good
 COARSE = 0.25  # share of the usual effort spent on each λ
+FEWEST_DRAWS, PROBED = 2, 4  # draws and regions
+PREPARING, BEGINNING, SEARCHING = 0.4, 0.2, 0.5  # of the remaining time, for draws, first routes and the search
 
 
 ONE = FleetRules(vehicles=1, models=1, merged=True)
@@ -55,6 +58,7 @@ class Found:
     correction: float
     strength: float | None = None
     strengths: tuple[float, float] | None = None
+    complete: bool = True  # whether no time limit and no interrupt cut the search or its evaluation short
 
 
 def is_less(errors: FloatArray, others: FloatArray, correction: float) -> bool:
@@ -90,6 +94,7 @@ class Work:
     trainings: int
     visits: int
     chooses = False
+    notes: tuple[str, ...] = ()
 
     def _check_samples(self) -> None:
         """Reject regions with fewer samples than they have visits."""
@@ -125,7 +130,7 @@ class LinearWork(Work):
 
     def __init__(
         self, learner: Any, names: Sequence[str], regions: Sequence[RegionData], problem: Problem | None,
-        fields: Mapping[str, Any], draws: int, seed: int, chooses: bool,
+        fields: Mapping[str, Any], draws: int, seed: int, chooses: bool, budget: Budget,
     ) -> None:  # fmt: skip
         self.learner, self.names, self.regions, self.seed, self.chooses = learner, names, regions, seed, chooses
         self.visits = visits_per_region(problem, fields)
@@ -134,15 +139,39 @@ class LinearWork(Work):
             if (fields.get(field) if problem is None else getattr(problem, field)) is not None:
                 reason = "of a RecursiveRegressor, one model is rehearsed that is trained once in each region"
                 raise InputError(f"{reason}; leave it out, or use another learner", field=field)
-        self.draws, self.trainings = draws, 2 * draws * len(names) * self.visits
-        self.searching, self.judging = (
-            LinearTrainings(learner, Draws(regions, draws, seed, first, self.visits), np.ones(len(names)), names)
-            for first in (0, draws)
-        )
+        self.draws = self._affordable_draws(draws, budget)
+        if self.draws < draws:
+            self.notes = (f"the time limit allows {self.draws} of {draws} draws",)
+        self.trainings = 2 * self.draws * len(names) * self.visits
+        self.searching, self.judging = self._train(self.draws), self._train(self.draws, draws)
         self.searching.check()
         made = problem_of_samples(learner, names, regions, fields, seed, self.visits) if problem is None else problem
         self._set_problem(made)
         self.searching.weights = self.judging.weights = self.problem.region_weights
+
+    def _train(self, draws: int, first: int = 0, some: int | None = None) -> LinearTrainings:
+        """Return the trainings in some draws, in all or the first regions."""
+        drawn = Draws(self.regions[:some], draws, self.seed, first, self.visits)
+        return LinearTrainings(self.learner, drawn, np.ones(len(drawn.regions)), self.names[:some])
+
+    def _affordable_draws(self, draws: int, budget: Budget) -> int:
+        """Return how many draws can be prepared, to search and to evaluate, in a part of the time.
+
+        The time is measured in a few regions, with the fewest draws and with all, and linear in between.
+        """
+        left = budget.seconds_left
+        if left is None:
+            return draws
+        times = []
+        for count in (FEWEST_DRAWS, draws):
+            began = time.monotonic()
+            few = self._train(count, some=PROBED)
+            few.check()
+            few.maps(1)
+            times.append(2 * (time.monotonic() - began) * len(self.names) / len(few.names))
+        fewest, most = times
+        share = (PREPARING * left - fewest) / max(most - fewest, 1e-9)
+        return FEWEST_DRAWS + int(min(max(share, 0.0), 1.0) * (draws - FEWEST_DRAWS))
 
     def priced(self, trainings: LinearTrainings, strength: float | None = None) -> RehearsedRoutes:
         """Return an evaluator of routes."""
@@ -151,40 +180,47 @@ class LinearWork(Work):
     def solve(self, budget: Budget) -> Found:
         """Search from several starts, and evaluate the best routes in draws not used to choose them."""
         rng = np.random.default_rng(self.seed)
-        first = first_routes(self.objective, rng, budget)
+        first = first_routes(self.objective, rng, budget.part(BEGINNING))
         strength, strengths, ends = None, None, []
         if self.chooses:
             strength, first = self._choose(first, rng, budget.part(0.5))
         searched = self.priced(self.searching, strength)
-        starts = DEFAULTS.rehearsal.starts
+        starts, search = DEFAULTS.rehearsal.starts, budget.part(SEARCHING)  # the rest is for the evaluation
         for k in range(starts):
             begin = first if not k else shuffle(first, self.objective, rng)
             begin = begin if self.objective.allows(begin) else first
-            ends.append(anneal(searched.rehearsed, self.objective, begin, rng, _share(budget, k, starts)))
-            if budget.exhausted:
+            ends.append(anneal(searched.rehearsed, self.objective, begin, rng, _share(search, k, starts)))
+            if search.exhausted:
                 break
-        best = min(ends, key=lambda each: each[1])[0]
+        best, complete = min(ends, key=lambda each: each[1])[0], not search.exhausted
         if self.chooses:
-            strengths = self._range(best, strength or 1.0)
+            strengths = self._range(best, strength or 1.0, budget.part(SEARCHING))
         judged = self.priced(self.judging, strength)
         correction = self.judging.draws.correction
 
         def errors(routes: FleetRoutes) -> FloatArray:
             return judged.errors(routes, searched.service(routes))
 
-        random = [shuffle(best, self.objective, rng) for _ in range(RANDOM_ORDERS)]
-        random_errors, own = np.array([errors(routes) for routes in random]), errors(best)
-        pool = dict.fromkeys((*(routes for routes, _ in ends), *random, *self.shortest(rng, budget)))
-        pool.pop(best, None)
+        own, known, random = errors(best), dict[FleetRoutes, FloatArray](), list[FleetRoutes]()
+        rounds = Rounds(replace(budget, stop=None))  # an interrupt ends the search only
+        while len(random) < RANDOM_ORDERS and not rounds.late:
+            with rounds.measure():
+                random.append(shuffle(best, self.objective, rng))
+                known[random[-1]] = errors(random[-1])
+        random_errors = np.array([known[routes] for routes in random])
+        shortest = [] if rounds.late else self.shortest(rng, budget)
         others = []
-        for routes in pool:
-            other = errors(routes)
+        for routes in dict.fromkeys((*(routes for routes, _ in ends), *random, *shortest)):
+            if routes == best or (routes not in known and rounds.late):
+                continue
+            other = known[routes] if routes in known else errors(routes)
             if not is_less(own + self.travel_of(best), other + self.travel_of(routes), correction):
                 others.append((routes, float(other.mean())))
         service, worse = searched.service(best), sum(is_less(own, each, correction) for each in random_errors)
         return Found(
             best, service if self.problem.fleet_rules else None, judged.errors_by_region(best, service),
-            random_errors.mean(axis=1), worse > MANY * RANDOM_ORDERS, tuple(others), correction, strength, strengths,
+            random_errors.mean(axis=1), worse > MANY * len(random_errors), tuple(others), correction, strength,
+            strengths, complete and len(random) == RANDOM_ORDERS,
         )  # fmt: skip
 
     def _choose(self, first: FleetRoutes, rng: np.random.Generator, budget: Budget) -> tuple[float, FleetRoutes]:
@@ -201,7 +237,7 @@ class LinearWork(Work):
                     break
         return best[1], best[2]
 
-    def _range(self, routes: FleetRoutes, strength: float) -> tuple[float, float]:
+    def _range(self, routes: FleetRoutes, strength: float, budget: Budget) -> tuple[float, float]:
         """Return the range of λ around `strength` for which the loss of these routes is within 1 % of its loss."""
 
         def loss(at: float) -> float:
@@ -211,7 +247,7 @@ class LinearWork(Work):
         limit, ends = (1 + NEARLY) * loss(strength), []
         for step in (1 / FINE[4], FINE[4]):
             end = strength
-            while 1e-6 < end / strength < 1e6 and loss(end * step) <= limit:
+            while 1e-6 < end / strength < 1e6 and not budget.exhausted and loss(end * step) <= limit:
                 end *= step
             ends.append(end)
         return float(ends[0]), float(ends[1])
@@ -261,7 +297,10 @@ class AnyWork(Work):
         own = (weights * found.errors).mean(axis=1)
         others = tuple((of_one_model(order), error) for order, error in found.ties)
         matters = is_less(own, found.random, correction)
-        return Found(of_one_model(found.order), None, found.errors, found.random, matters, others, correction)
+        return Found(
+            of_one_model(found.order), None, found.errors, found.random, matters, others, correction,
+            complete=not budget.exhausted,
+        )  # fmt: skip
 
     def _from_typical(self, first: FleetRoutes) -> list[FleetRoutes]:
         """Return the order from the least typical region to the most typical one (Li and Hiratani 2025)."""
@@ -327,7 +366,7 @@ def problem_of_samples(
         own = None
     if own is None:
         return problem_of_transfer(learner, names, regions, fields, seed, squared_error)
-    first = np.append(learner.coef_, learner.intercept_) if hasattr(learner, "coef_") else learner._first_model(
+    first = np.append(learner.coef_, learner.intercept_) if hasattr(learner, "coef_") else learner._initial_parameters(
         len(fits[0]) - bool(learner.fit_intercept)
     )  # fmt: skip
     given = {

@@ -38,7 +38,7 @@ from learnroute.model.validation import FloatArray, IntArray
 
 
 class Frame(NamedTuple):
-    """Coordinates of the true models of all regions, relative to the first model.
+    """Coordinates of the true models of all regions, relative to the initial model.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Frame(NamedTuple):
 # (true models; visits; learner; samples of each visit; runs; rng) -> the trained model of each run, in the same frame
 Trainer = Callable[[Frame, IntArray, Learner, IntArray, int, np.random.Generator], FloatArray]
 
-# (true models of all regions, relative to the first model; visits; learner; samples per visit; runs; rng; weights of
+# (true models of all regions, relative to the initial model; visits; learner; samples per visit; runs; rng; weights of
 # the regions in the mean error) -> final error of each run
 Sampler = Callable[[FloatArray, IntArray, Learner, IntArray, int, np.random.Generator, FloatArray], FloatArray]
 
@@ -110,10 +110,13 @@ def train_directly(
         x = rng.standard_normal((runs, n, m))
         y = x @ target + learner.noise * rng.standard_normal((runs, n))
         missing = y[:, :, None] - x @ model[:, :, None]
-        if isinstance(training, Gradient):
+        if isinstance(training, Gradient):  # the steps are linear in their gradients or, if n < m, in the residuals
+            square, left = (x @ x.mT, missing) if n < m else (x.mT @ x, x.mT @ missing)
+            square, total = training.rate / n * square, np.zeros_like(left)
             for _ in range(training.steps):
-                model = model + training.rate / n * (x.mT @ missing)[:, :, 0]
-                missing = y[:, :, None] - x @ model[:, :, None]
+                total += left
+                left = left - square @ left
+            model = model + training.rate / n * (x.mT @ total if n < m else total)[:, :, 0]
             continue
         if not isinstance(training, LeastSquares | Proximal):
             values, vectors = np.linalg.eigh(x.mT @ x / n)

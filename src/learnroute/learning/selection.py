@@ -64,7 +64,7 @@ class Scores(NamedTuple):
 def preference_of(same_learner: bool | None) -> tuple[str, ...]:
     """Return the forms, the simplest first: `common` has one more coefficient than the others.
 
-    For a linear learner, `held` is proved if the first model of D is known. The proof does not apply if the pilots
+    For a linear learner, `held` is proved if the initial model of D is known. The proof does not apply if the pilots
     belong to another learner.
     """
     return (LINEAR, HELD, COMMON) if same_learner is False else (HELD, LINEAR, COMMON)

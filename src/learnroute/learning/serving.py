@@ -102,7 +102,7 @@ class PlannedFleet:
         assert self.served_by is not None
         for model in (*range(self.size), None):
             names = [clip(name) for name, one in self.served_by.items() if one == model]
-            called = "untrained model" if model is None else f"model {model + 1}"
+            called = "initial model" if model is None else f"model {model + 1}"
             found += [(called, f"serves {list_names(names)}")] if names else []
         return found
 
@@ -139,7 +139,7 @@ class PlannedFleet:
 
     @property
     def serves_untrained(self) -> bool:
-        """Whether the untrained model serves a region, or has a weight in the average."""
+        """Whether the initial model serves a region, or has a weight in the average."""
         if self.served_by is not None:
             return None in self.served_by.values()
         return any(weight and model not in self.models for model, weight in enumerate(self.weights or ()))
@@ -156,7 +156,7 @@ def check_coefficients(model: Any) -> None:
 
 
 def merge_models(models: Sequence[Any], weights: Sequence[float]) -> Any:
-    """Return the weighted average of linear models, as a copy of the first model with averaged coefficients."""
+    """Return the weighted average of linear models, as a copy of the initial model with averaged coefficients."""
     used = [(weight, model) for weight, model in zip(weights, models, strict=True) if weight]
     for _, model in used:
         check_coefficients(model)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError, check_type
+from learnroute.errors import InputError, RefusedError, check_type, percent
 from learnroute.learning.krylov import numbers_a_run, trainings_of
 from learnroute.learning.samplers import (
     Frame,
@@ -42,15 +42,16 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_choice, as_count, as_number, freeze
-from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.contract import Budget, Progress, Rounds
 
 SamplerName = Literal["low-dimensional", "direct"]
 SAMPLERS: dict[str, Sampler] = {"low-dimensional": low_dimensional, "direct": direct}
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MOST_RUNS = 10**8
 MOST_ENTRIES = 3 * 10**8  # of one region's features: 2.4 GB
-CHUNK = 200_000  # numbers drawn between two checks of the time limit
+CHUNK = 200_000  # numbers in memory; runs are drawn in chunks, and the time limit is checked between them
 MOST_CHUNK = 4096  # runs
+WORK = 5_000_000  # numbers times visits per chunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ class Simulation(ResultMixin):
         half = self.interval[1] - self.mean
         way = route_text(self.route) if self.plan is None else f"{len(self.plan.routes)} routes"
         return (
-            f"<Simulation of {way}: error {self.mean:.5g} ± {half:.2g} ({self.level:.0%} interval), "
+            f"<Simulation of {way}: error {self.mean:.5g} ± {half:.2g} ({percent(self.level)} interval), "
             f"closed form {self.expected:.5g}, {self.runs:,} runs>"
         )
 
@@ -178,7 +179,7 @@ def simulations_table(found: Sequence[tuple[str, Simulation]]) -> Table:
         Column(None, "route", left=True),
         Column("expected", "closed form", ".6g"),
         Column("mean", "simulated", ".6g"),
-        Column(None, f"± {first.level:.0%}", ".2g"),
+        Column(None, f"± {percent(first.level)}", ".2g"),
         Column(None, "difference", lambda deviation: f"{deviation:+.2f} s.e."),
         Column(None, "with travel", ".6g"),
         *map(Column, ("standard_error", "low", "high", "runs", "travel")),
@@ -296,7 +297,7 @@ def simulate(
         if counts[0][-1] > problem.learner.features and problem.learner.noise == 0 and isinstance(last, LeastSquares):
             errors = np.full(runs, loss.error)  # the last region is learnt exactly, so the error is not random
         else:
-            errors = _draw(*_one_model(problem, truth, stops, sampler), runs, stream, budget)
+            errors = _draw(*_one_model(problem, truth, stops, sampler), len(stops), runs, stream, budget)
         notes = _bound_note(problem, truth)
     else:
         assert made.fleet is not None
@@ -305,7 +306,7 @@ def simulate(
         loss = true_fleet_loss(known, objective, made.fleet)
         upper = fleet_objective_of(problem.with_upper_bounds())
         bound = expected_fleet_loss(upper, made.fleet, upper.service(made.fleet, service))
-        errors = _draw(*_several_models(problem, truth, trainings, service, sampler), runs, stream, budget)
+        errors = _draw(*_several_models(problem, truth, trainings, service, sampler), len(stops), runs, stream, budget)
         notes = _average_note() if objective.rules.merged else _bound_note(problem, truth)
     return Simulation(
         route=tuple(problem.regions[i] for i in stops),
@@ -401,18 +402,22 @@ def _numbers(sampler: str, learner: Learner, width: int, samples: IntArray) -> i
     return width + max(map(numbers_a_run, trainings, repeat(learner.features), samples.tolist()))
 
 
-def _draw(draw: Draw, numbers: int, runs: int, stream: np.random.SeedSequence, budget: Budget) -> FloatArray:
-    """Draw in chunks, each with its own stream, until all runs are drawn or time is up (but at least two runs)."""
-    chunk = min(MOST_CHUNK, max(2, CHUNK // numbers))
+def _draw(
+    draw: Draw, numbers: int, visits: int, runs: int, stream: np.random.SeedSequence, budget: Budget
+) -> FloatArray:
+    """Draw in chunks, each with its own stream, as long as another one fits into the time; at least two runs."""
+    chunk = min(MOST_CHUNK, max(2, min(CHUNK, WORK // max(1, visits)) // numbers))
+    rounds = Rounds(budget)
     parts: list[FloatArray] = []
     done = 0
     while done < runs:
         size = min(chunk, runs - done)
         rng = np.random.default_rng(stream.spawn(1)[0])
-        parts.append(draw(size, rng))
+        with rounds.measure():
+            parts.append(draw(size, rng))
         done += size
         budget.progress("simulate", done / runs)
-        if budget.exhausted and done >= 2:
+        if rounds.late:
             break
     return np.concatenate(parts)
 
@@ -427,8 +432,8 @@ def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:
     """Warn if Δ gives no bound: for some learners, or if true models are further apart (Assumption 1 fails)."""
     if problem.updates.coupled:
         return (
-            "some dissimilarities count negatively for a regularised learner: what Δ gives is its error if models are "
-            "that far apart, and no bound",
+            "with a regularised learner, upper bounds on the dissimilarities do not give an upper bound on the error; "
+            "the closed form assumes that true models are exactly that far apart",
         )
     delta = problem.dissimilarity
     if truth.origin == "drawn" or delta is None:
@@ -447,8 +452,8 @@ def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:
 
 def _average_note() -> tuple[str, ...]:
     return (
-        "averaged models err less the further they are apart: what Δ gives is their error if true models are that far "
-        "apart, and no bound",
+        "the average of models has a smaller error if true models are further apart, so upper bounds on the "
+        "dissimilarities do not give an upper bound on the error",
     )
 
 

@@ -7,6 +7,7 @@ QR decomposition, without normal equations or inverses.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from learnroute.errors import InputError
 from learnroute.model.spectrum import gradient_shares
@@ -26,6 +27,16 @@ def train(features: FloatArray, targets: FloatArray, previous: FloatArray) -> Fl
     if width < samples:
         return least_squares(features, targets)
     return least_change(features, targets, previous)
+
+
+def may_be_dependent(batches: FloatArray) -> NDArray[np.bool_]:
+    """Return for many batches whether `train` may reject them; those at the limit are included."""
+    samples, width = batches.shape[1:]
+    if abs(width - samples) <= 1:
+        return np.ones(len(batches), dtype=np.bool_)
+    lengths = np.linalg.norm(batches, axis=1 if width < samples else 2, keepdims=True)
+    singular = np.linalg.svd(batches / np.where(lengths > 0, lengths, 1.0), compute_uv=False)
+    return np.asarray(singular[:, -1] <= 100 * max(samples, width) * np.finfo(np.float64).eps * singular[:, 0])
 
 
 def least_squares(features: FloatArray, targets: FloatArray) -> FloatArray:

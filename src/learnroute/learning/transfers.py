@@ -50,7 +50,7 @@ class Transfer(PictureMixin):
         Name of the error measure.
     before
         The error in each region before any training, for a linear learner; else None. A learner that is regularised
-        towards its first model does not reach the regions' own models, and `calibrate` can allow for that.
+        towards its initial model does not reach the regions' own models, and `calibrate` can allow for that.
     learner
         The class and the parameters of the learner, without seeds; None if they are unknown.
     features_scaling
@@ -103,7 +103,8 @@ class Transfer(PictureMixin):
         own, spread = self.errors.diagonal(), self.standard_errors.diagonal()
         means, least, most = self.errors.mean(axis=1), self.errors.min(axis=1), self.errors.max(axis=1)
         rows = list(zip(self.regions, self.trainings, own, spread, means, least, most, strict=True))
-        said = f"{self.measure} in {len(rows)} regions, {int(self.trainings.sum())} trainings, {self.seconds:.1f} s"
+        measure = self.measure.replace("_", " ")
+        said = f"{measure} in {len(rows)} regions, {int(self.trainings.sum())} trainings, {self.seconds:.1f} s"
         return Sheet(said, (Table(columns, rows),), tuple(("note", note) for note in self.notes))
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from learnroute.errors import InputError, check_type
+from learnroute.errors import InputError, check_type, percent
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.validation import FloatArray, freeze
@@ -70,19 +70,19 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
     first_matters = problem.regime == "over" or problem.learner.couples or problem.fleet_rules is not None
     first = problem.initial_errors
     anchored = bool(first.any()) and first_matters
-    if anchored:  # the first model is an additional point
+    if anchored:  # the initial model is an additional point
         wanted = np.block([[wanted, first[:, None]], [first[None, :], np.zeros((1, 1))]])
     places, met = _places(wanted, problem.learner.features)
     if met < 1:
         notes.append(
-            f"no models have squared distances Δ; these have the nearest that do not exceed it, {met:.1%} of it in sum"
+            f"no true models have exactly these dissimilarities; the drawn ones reach {percent(met, 1)} of them in sum"
         )
     if anchored:
         models, initial_model = places[:-1], places[-1]
     else:
         models, initial_model = places, places.mean(axis=0)
         if first_matters:
-            notes.append("initial dissimilarities are all 0: the first model is put at the mean of the true ones")
+            notes.append("initial is missing or 0 for all regions, so the initial model is the mean of the true models")
     turn = _rotation(models.shape[1], rng)
     return Truth(freeze(models @ turn), freeze(initial_model @ turn), "drawn", met, tuple(notes))
 

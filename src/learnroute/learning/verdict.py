@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from learnroute.errors import percent
 from learnroute.learning.laws import COMMON, Coefficient
 from learnroute.learning.transfers import Transfer
 
@@ -60,7 +61,7 @@ def judge(evidence: Evidence, transfer: Transfer) -> Verdict:
     if doubts:
         return Verdict(WEAK, "; ".join(doubts), _advice(evidence, transfer), ())
     reason = (
-        f"left-out pilots are predicted with {evidence.skill:.0%} less squared error than by ignoring where the "
+        f"left-out pilots are predicted with {percent(evidence.skill)} less squared error than by ignoring where the "
         f"learner trained; p₁ is {evidence.retention}, the coefficient of D {evidence.free}"
     )
     return Verdict(SUPPORTED, reason, None, ())
@@ -81,8 +82,8 @@ def _doubts(evidence: Evidence) -> list[str]:
     found, kept, total = [], evidence.retention, evidence.total
     if NO_SKILL < evidence.skill < ENOUGH:
         found.append(
-            f"{_left_out(evidence)} are predicted with only {evidence.skill:.0%} less squared error than by ignoring "
-            "where the learner trained"
+            f"{_left_out(evidence)} are predicted with only {percent(evidence.skill)} less squared error than by "
+            "ignoring where the learner trained"
         )
     if min(1.0, kept.high) - max(0.0, kept.low) > WIDEST:
         found.append(f"the interval of p₁, {kept}, is too wide to tell how much is retained")

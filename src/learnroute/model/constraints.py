@@ -16,9 +16,12 @@ SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        "start": {"type": "string", "description": "The region that routes begin with"},
-        "end": {"type": "string", "description": "The region that routes end with"},
-        "return": {"type": "boolean", "description": "Whether the way back to the first region is paid too"},
+        "start": {"type": "string", "description": "First region of the route"},
+        "end": {"type": "string", "description": "Last region of the route"},
+        "return": {
+            "type": "boolean",
+            "description": "Whether travel includes the way back to the first region; default false",
+        },
     },
 }
 

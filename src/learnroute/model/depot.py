@@ -19,20 +19,29 @@ MEMBERS = {
 }  # fmt: skip  # names in files, and names of attributes
 PLACE = {"type": "array", "minItems": 2, "maxItems": 2, "items": {"$ref": "#/$defs/anyNumber"}}
 COSTS = {"type": "array", "items": {"$ref": "#/$defs/nonNegative"}}
-HAS_NAME = "a region has this name; a depot is no region: call it otherwise, or take the region out"
+HAS_NAME = "a region has this name; rename the depot, or remove the region"
 SCHEMA: dict[str, Any] = {
-    "description": "A place that is no region: routes start there, and nothing is learnt there",
+    "description": "A place where routes start (and end) without training",
     "anyOf": [
-        {"type": "string", "description": "The name of one of the regions, which is the depot instead"},
+        {"type": "string", "description": "Name of a region that becomes the depot and is no longer a learning region"},
         {
             "type": "object",
             "additionalProperties": False,
             "properties": {
-                "name": {"type": "string", "minLength": 1, "description": "Depot if omitted"},
-                "coordinates": {**PLACE, "description": "Its [x, y]; needed where the regions have some"},
-                "travel": {**COSTS, "description": "Cost from the depot to each region; needed where travel is given"},
-                "travel_back": {**COSTS, "description": "Cost from each region to the depot; as travel if omitted"},
-                "return": {"type": "boolean", "description": "Whether routes come back to the depot; true if omitted"},
+                "name": {"type": "string", "minLength": 1, "description": "Name of the depot; default Depot"},
+                "coordinates": {
+                    **PLACE,
+                    "description": "[x, y] of the depot; required if the regions have coordinates",
+                },
+                "travel": {
+                    **COSTS,
+                    "description": "Travel cost from the depot to each region; required if travel is given",
+                },
+                "travel_back": {
+                    **COSTS,
+                    "description": "Travel cost from each region to the depot; default: same as travel",
+                },
+                "return": {"type": "boolean", "description": "Whether routes end at the depot; default true"},
             },
         },
     ],
@@ -124,7 +133,8 @@ def as_depot(
                 "missing; regions have coordinates, so the depot needs them, too", field="depot.coordinates"
             )
         raise InputError(
-            "regions have no coordinates; add them to all regions, or remove these", field="depot.coordinates"
+            "the regions have no coordinates; add coordinates to all regions, or omit the depot's",
+            field="depot.coordinates",
         )
     if place is not None:
         place = as_vector("depot.coordinates", place, 2, least=-LARGEST_VALUE, meaning="coordinates")

@@ -53,7 +53,7 @@ class Dissimilarities:
         return freeze(np.einsum("ij,ij->i", apart, apart))
 
     def of(self, regions: Sequence[int], errors: FloatArray) -> Dissimilarities:
-        """Return the dissimilarities of some of the regions, with the errors of another first model in them.
+        """Return the dissimilarities of some of the regions, with the errors of another initial model in them.
 
         Scores remain sums over all regions, because errors count in all of them.
         """
@@ -157,7 +157,7 @@ class Dissimilarities:
         return found
 
     def largest(self) -> FloatArray:
-        """Return an upper bound on a_k for each region: its largest dissimilarity to any region or the first model."""
+        """Return an upper bound on a_k for each region: the largest dissimilarity to a region or the initial model."""
         if self.vectors is None or self.size <= MATRIX_REGIONS:
             return np.asarray(np.maximum(self.matrix.max(axis=0), self.initial))
         apart = self.vectors - self.vectors.mean(axis=0)

@@ -17,20 +17,20 @@ MEMBERS: dict[str, Any] = {
         "type": "array",
         "minItems": 1,
         "items": {"type": "number"},
-        "description": "What is subtracted from each raw feature",
+        "description": "Number subtracted from each raw feature",
     },
     "matrix": {
         "type": "array",
         "minItems": 1,
         "items": {"type": "array", "items": {"type": "number"}},
-        "description": "Raw features x learner's features: what the differences are multiplied with",
+        "description": "Matrix that multiplies the differences: raw features x features of the learner",
     },
-    "intercept": {"type": "boolean", "description": "Whether a constant feature is appended; false if omitted"},
+    "intercept": {"type": "boolean", "description": "Whether a constant feature is appended; default false"},
     "columns": {
         "type": "array",
         "items": {"type": "string"},
         "uniqueItems": True,
-        "description": "Names of the raw features, where they are known",
+        "description": "Names of the raw features, if known",
     },
 }
 SCHEMA: dict[str, Any] = {
@@ -38,7 +38,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["means", "matrix"],
     "additionalProperties": False,
     "properties": MEMBERS,
-    "description": "How raw features become the learner's; learnroute follow and transfer apply it to samples",
+    "description": "Scaling of raw features, applied to samples by learnroute follow, rehearse and transfer",
 }
 
 

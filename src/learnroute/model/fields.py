@@ -132,7 +132,7 @@ def as_initial_model(learner: Learner, truth: FloatArray | None, given: ArrayLik
     """Validate the initial model against the true models."""
     if truth is None:
         if given is not None:
-            reason = "the learner's initial model is given without truth; give both or neither"
+            reason = "given without truth; give both or neither"
             raise InputError(reason, field="initial_model")
         return None
     width = truth.shape[1]

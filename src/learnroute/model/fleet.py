@@ -22,13 +22,13 @@ MEMBERS = ("vehicles", "models", "serve", "weights", "travel", "limit")
 MOST = 100  # maximum number of vehicles or models
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "description": "Several vehicles with a model each, or one vehicle with several models; one of each if omitted",
+    "description": "Several vehicles with one model each, or one vehicle with several models; default: one of each",
     "additionalProperties": False,
     "properties": {
-        "vehicles": {"type": "integer", "minimum": 1, "maximum": MOST, "description": "Vehicles; 1 if omitted"},
+        "vehicles": {"type": "integer", "minimum": 1, "maximum": MOST, "description": "Number of vehicles; default 1"},
         "models": {
             "type": "integer", "minimum": 1, "maximum": MOST,
-            "description": "Models that one vehicle carries; each visit trains one of them; 1 if omitted",
+            "description": "Number of models on one vehicle; each visit trains one of them; default 1",
         },
         "serve": {
             "enum": [MERGED, OWN],
@@ -37,13 +37,13 @@ SCHEMA: dict[str, Any] = {
         },
         "weights": {
             "enum": [CHOSEN, EQUAL],
-            "description": "Weights of the average: chosen with the routes (default), or equal for all trained models",
+            "description": "Weights of the average: chosen with the routes (default), or equal for trained models",
         },
         "travel": {
             "enum": [TOTAL, LONGEST],
-            "description": "The travel that is paid for: of all vehicles (default), or of the longest route",
+            "description": "Travel that counts in the loss: the sum over all vehicles (default), or the longest route",
         },
-        "limit": {"$ref": "#/$defs/nonNegative", "description": "The most travel of one vehicle, in units of travel"},
+        "limit": {"$ref": "#/$defs/nonNegative", "description": "Maximum travel per vehicle"},
     },
 }  # fmt: skip
 
@@ -61,7 +61,7 @@ class Fleet:
     serve
         `merged`: at the end, the models are averaged, and the average serves all regions. This is the default for
         vehicles; it needs squared distances and a linear law. `own`: each region is served by the model with the lowest
-        expected error there, including the untrained model. This is the default for models.
+        expected error there, including the initial model. This is the default for models.
     weights
         The weights of the average: `chosen` together with the routes, or `equal` for all models that were trained.
     travel

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from learnroute.model.dissimilarities import Dissimilarities, row_sums
-from learnroute.model.law import Distances, ErrorParts, ModelErrors, error_parts, follow
+from learnroute.model.law import Distances, ErrorParts, error_parts, errors_after
 from learnroute.model.merge_weights import merge_weights
 from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import FloatArray, IntArray, freeze
 from learnroute.model.visit_objective import VisitObjective
 
-UNTRAINED = -1  # stands for the first model, which no visit trains, in place of a model's number
+UNTRAINED = -1  # stands for the initial model, which no visit trains, in place of a model's number
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,13 @@ class FleetRoutes(NamedTuple):
         for _, region, model in self.visits():
             found[model].append(region)
         return found
+
+    def resize(self, vehicles: int) -> Self:
+        """Return the same routes for another number of vehicles, which must be enough; unused ones come last."""
+        if len(self.routes) == 1:
+            return self
+        used = [route for route in self.routes if route]
+        return self.of_vehicles([*used, *[()] * (vehicles - len(used))])
 
     def without(self, vehicle: int, place: int) -> Self:
         """Return the routes without one visit."""
@@ -149,6 +156,15 @@ class FleetObjective:
         """The number of regions T."""
         return self.visits.size
 
+    def without_idle(self) -> Self:
+        """Return the same objective without the vehicles or models for which no visits are left.
+
+        One of them is kept, because an untrained model may have a weight in the average.
+        """
+        most = max(2, self.visits.rules.at_most + 1)
+        rules = replace(self.rules, vehicles=min(self.rules.vehicles, most), models=min(self.rules.models, most))
+        return replace(self, rules=rules)
+
     def __call__(self, routes: FleetRoutes) -> float:
         """Return the value of the routes."""
         return math.fsum(self._terms(routes))
@@ -202,8 +218,7 @@ class FleetObjective:
 
     def _errors(self, regions: Sequence[int]) -> FloatArray:
         """Return the expected errors of a model trained in these regions, in order."""
-        visits, first = self.visits, ModelErrors(self.visits.known.initial)
-        return [first, *follow(first, regions, visits.updates.along(regions), visits.known)][-1].total
+        return errors_after(self.visits.known, regions, self.visits.updates.along(regions)).total
 
     def _serve_merged(self, trainings: Sequence[Sequence[int]], planned: Service | None) -> Service:
         known, updates = self.visits.known, self.visits.updates
@@ -238,9 +253,10 @@ class FleetObjective:
             return found
         assert service.served_by is not None
         for model, regions in enumerate([[], *trainings], UNTRAINED):
-            weights = np.where(service.served_by == model, known.region_weights, 0.0)
+            mine = service.served_by == model
+            weights = np.where(mine, known.region_weights, 0.0)
             scores = np.zeros(self.size)  # scores of other regions are not used
-            scores[regions] = row_sums(known.matrix[regions], weights)
+            scores[regions] = row_sums(known.matrix[np.ix_(regions, mine)], weights[mine])
             served = Dissimilarities(known.matrix, None, known.initial, scores, weights)
             self._add(found, regions, served, 1.0, math.fsum(weights * known.initial), math.fsum(weights))
         return found

@@ -109,14 +109,14 @@ def names_of(field: str, labels: Sequence[Any] | None, axis: str = AXES[0]) -> N
     wrong = next((label for label in labels if not isinstance(label, str)), None)
     if wrong is not None:
         raise InputError(
-            f"{axis} label {wrong!r} is no name; label with the names of the regions, or give the bare array, in the "
-            "order of the regions",
+            f"{axis} label {wrong!r} is not a name; label with names of regions, or give an array without labels, in "
+            "the order of the regions",
             field=field,
         )
     names = tuple(map(str, labels))
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise InputError(f"{axis} {twice!r} is there twice; each is needed once", field=field)
+        raise InputError(f"{axis} {twice!r} is given twice; give each once", field=field)
     return names
 
 
@@ -133,7 +133,7 @@ def _reorder(field: str, values: Any, labels: Sequence[Any] | None, wanted: Sequ
     known = set(wanted)
     extra = next((name for name in own if name not in known), None)
     if extra is not None:
-        reason = f"{AXES[axis]} {extra!r} is too many; {did_you_mean(extra, wanted, 'wanted are')}"
+        reason = f"{AXES[axis]} {extra!r} is unknown; {did_you_mean(extra, wanted)}"
         raise InputError(reason, field=field)
     return np.take(values, [place[name] for name in wanted], axis)
 

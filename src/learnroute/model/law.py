@@ -170,11 +170,11 @@ def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: 
     Parameters
     ----------
     known
-        Δ, and the errors of the first model.
+        Δ, and the errors of the initial model.
     order, along
         The regions in order of visit, and the effect of training at each; for several learners, one row per learner.
     total, count
-        The weighted sum of the first model's errors over all regions, and the sum of these weights.
+        The weighted sum of the initial model's errors over all regions, and the sum of these weights.
     """
     later, later_second = products_after(along.retention), products_after(along.second)
     paired = count * later_second * along.coupling
@@ -184,6 +184,16 @@ def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: 
         count * later_second * along.noise,
         -paired * known.errors_before(order, along) if along.coupled else -paired,
     )
+
+
+def errors_after(known: Dissimilarities, order: Sequence[int], along: Updates) -> ModelErrors:
+    """Return the errors in all regions after the last visit of an order, by unrolling the law."""
+    if not len(order):
+        return ModelErrors(known.initial)
+    visits, later = np.asarray(order, dtype=np.int64), products_after(along.retention)
+    noise = along.noise - along.coupling * known.errors_before(visits, along) if along.coupled else along.noise
+    own = later[0] * along.retention[0] * known.initial + (later * along.plasticity) @ known.matrix[visits]
+    return ModelErrors(own, products_after(along.second) @ noise)
 
 
 def products_after(factors: FloatArray) -> FloatArray:
@@ -206,9 +216,9 @@ class Distances:
     dissimilarity
         T x T squared distances Δ between the regions' true models.
     initial
-        The squared distance of the first model to each region.
+        The squared distance of the initial model to each region.
     models
-        The number of copies of the first model.
+        The number of copies of the initial model.
     """
 
     def __init__(self, dissimilarity: ArrayLike, initial: ArrayLike, models: int) -> None:
@@ -233,7 +243,16 @@ class Distances:
         merged: FloatArray = shares @ self.to_regions - 0.5 * shares @ self.between @ shares
         return merged
 
-    def restart(self, weights: ArrayLike) -> None:
-        """Replace every model by the weighted mean of all, as in one round of federated averaging."""
-        self.to_regions = np.tile(self.merge(weights), (len(self.to_regions), 1))
-        self.between = np.zeros_like(self.between)
+
+def average(errors: FloatArray, step: Step, weights: FloatArray, dissimilarity: FloatArray) -> FloatArray:
+    """Return the errors after one round of federated averaging: each region trains a copy of the model.
+
+    `step` is the effect of training by region. The copies are averaged with weights that sum to 1. As in `Distances`,
+    but the distances between copies are summed in closed form.
+    """
+    learnt = weights * step.plasticity
+    retained = weights @ step.retention
+    towards = learnt @ dissimilarity
+    spread = weights**2 @ (step.retention * step.plasticity * errors + step.noise - step.coupling * errors)
+    found: FloatArray = retained * errors + towards - retained * (learnt @ errors) - 0.5 * learnt @ towards + spread
+    return found

@@ -69,7 +69,7 @@ def expected_loss(problem: Problem, order: ArrayLike) -> Loss:
     """Return the expected overall loss of a route: (e8) in the under regime, (e14) in the over regime.
 
     It uses the problem's unbiased estimates of the dissimilarities if there are any. With upper bounds, it is an upper
-    bound for a least squares learner; for a regularised learner, some dissimilarities count negatively.
+    bound for a least squares learner, but not for a regularised one, whose loss may decrease with a dissimilarity.
     `largest_loss` is an upper bound for both.
 
     Parameters
@@ -120,7 +120,7 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
 
 
 def true_dissimilarities(problem: Problem) -> Dissimilarities:
-    """Return the squared distances between the true models, and from each of them to the first model."""
+    """Return the squared distances between the true models, and from each of them to the initial model."""
     if problem.truth is None or problem.initial_model is None:
         raise InputError("missing; the true expected loss needs the true models", field="truth")
     initial = np.array([math.fsum(row) for row in ((problem.truth - problem.initial_model) ** 2).tolist()])
@@ -131,9 +131,9 @@ def true_dissimilarities(problem: Problem) -> Dissimilarities:
 def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
     """Return the largest total loss of a route with dissimilarities between their lower and upper bounds.
 
-    The loss is linear in each dissimilarity. For those that count negatively, the lower bound is used (0 for
-    dissimilarities to the initial model). Return None if the problem has no lower bounds and some dissimilarity counts
-    negatively. Unbiased estimates are ignored.
+    The loss is linear in each dissimilarity. Where the coefficient is negative, the lower bound is used (0
+    for dissimilarities to the initial model). Return None if a coefficient is negative and the problem has no lower
+    bounds. Unbiased estimates are ignored.
     """
     stops = as_order(problem, order)
     problem = problem.with_upper_bounds()
@@ -183,7 +183,7 @@ def _legs(problem: Problem, visits: IntArray) -> FloatArray:
 
 
 def untrained_loss(problem: Problem) -> float | None:
-    """Return the loss without any visit; None if the errors of the first model are unknown."""
+    """Return the loss without any visit; None if the errors of the initial model are unknown."""
     known = problem.initial_sum > 0 or bool(problem.updates.retention.any())
     return problem.initial_sum / problem.size if known else None
 
@@ -215,7 +215,7 @@ def losses_without(problem: Problem, order: ArrayLike) -> FloatArray:
 def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     """Return the expected error in each region after each visit of a route.
 
-    Row t is the model after t visits (row 0: the first model), column i is region i. Lemma 2 is restarted after every
+    Row t is the model after t visits (row 0: the initial model), column i is region i. Lemma 2 is restarted after every
     visit: training in region k keeps a share r of the previous error and adds (1-r)·Δ[k, i], and the noise is that of
     a route of t regions. The mean of the last row, weighted by importance, is the `error` of `expected_loss`.
     Regularised learners also subtract q times the error in k before the visit from all errors (docs/theory.md).
@@ -455,7 +455,7 @@ def _loss(problem: Problem, known: Dissimilarities, order: IntArray) -> Loss:
     parts = {
         "travel": problem.travel_rate * math.fsum(_legs(problem, order)) / size,
         "dissimilarity": math.fsum(found.dissimilarity) / size,
-        "initial": found.initial / size,
+        "initial": float(found.initial) / size,
         "noise": math.fsum(found.noise) / size,
         "pairs": math.fsum(found.pairs) / size,
     }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from learnroute.errors import percent
 from learnroute.model.fleet_objective import FleetRules
 from learnroute.model.learners import LeastSquares
 from learnroute.model.losses import Loss
@@ -23,7 +24,7 @@ KINDS: dict[DissimilarityKind, str] = {
     "upper": "upper bounds on the dissimilarities",
     "measured": "measured errors (transfer)",
 }
-NEGLIGIBLE = 1e-3  # negligible share of the untrained model in the final one
+NEGLIGIBLE = 1e-3  # negligible share of the initial model in the final one
 
 
 def describe(problem: Problem) -> tuple[str, ...]:
@@ -91,22 +92,24 @@ def _percent(share: float) -> str:
     """Format a share near 0 or 1 with enough digits to distinguish it from them."""
     rest = 100 * min(share, 1 - share)
     digits = min(12, max(1, 1 - math.floor(math.log10(rest)))) if rest > 0 else 1
-    return f"{100 * share:.{digits}f} %"
+    return percent(share, digits)
 
 
-def first_model_note(problem: Problem, order: ArrayLike | None = None) -> tuple[str, ...]:
-    """Note that the untrained model is assumed to have no error although a part of it remains in the final model."""
+def initial_model_note(problem: Problem, order: ArrayLike | None = None) -> tuple[str, ...]:
+    """Note that the initial model is assumed to have no error although a part of it remains in the final model."""
     if problem.initial_sum > 0 or not math.fsum(problem.scores) > 0:
         return ()
-    said = "initial is missing or 0 for all regions, so the untrained model is assumed to have no error"
-    remedy = "set initial to the dissimilarity of the untrained model to each region"
+    said = "initial is missing or 0 for all regions, so the initial model is assumed to have no error"
+    remedy = "set initial to the dissimilarity of the initial model to each region"
     if problem.learner.undecided:
         return (f"{said}, and λ cannot be chosen; {remedy}",)
     stops = np.arange(problem.size) if order is None else np.asarray(order)
     left = float(np.prod(problem.updates.along(stops).retention))
     if left <= NEGLIGIBLE:
         return ()
-    return (f"{said}; as {left:.1%} of it remains after the last visit, the expected error is too small; {remedy}",)
+    return (
+        f"{said}; as {100 * left:.3g} % of it remains after the last visit, the expected error is too small; {remedy}",
+    )
 
 
 def fleet_notes(problem: Problem) -> tuple[str, ...]:
@@ -127,14 +130,11 @@ def visits_notes(problem: Problem, plan: Plan, optimal: bool) -> tuple[str, ...]
     if not updates.retention.any() and problem.fleet_rules is None:
         notes.append(
             "each training replaces the whole model (least squares with m < n), so only the last visit affects the "
-            "error; the other visits are required"
-            if len(plan.order) > 1
-            else "each training replaces the whole model (least squares with m < n), so more visits would only add "
-            "travel"
+            "error; more visits only add travel"
         )
     elif problem.fleet_rules is None and any(here == there for here, there in pairwise(plan.order)):
         notes.append("consecutive visits to one region are separate trainings there, each with new samples")
     if plan.untrained is not None and plan.untrained <= plan.loss.total:
         best = "no route is better" if optimal else "no better route was found"
-        notes.append(f"without any visit, the untrained model has a total loss of {plan.untrained:.5g}; {best}")
+        notes.append(f"without any visit, the initial model has a total loss of {plan.untrained:.5g}; {best}")
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""Whether the order matters: the error of a planned order compared with those of random orders."""
+"""Whether the order matters: the error of an order compared with those of random orders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from learnroute.model.validation import LARGEST_VALUE, as_members, as_number, as
 
 # Members in files; the last two only for fleets
 REHEARSED = ("error", "standard_error", "errors", "random", "order_matters", "draws", "weights", "served_by")
-ORDERS = 50  # number of random orders with which a plan is compared
+ORDERS = 50  # number of random orders that are compared
 MOST_REGIONS = 60  # up to this number, the comparison is fast
 LITTLE = 0.01  # the share of the error that an order must save to matter, if errors are expected and not measured
 ANY_ORDER = "any order will do"
@@ -24,17 +24,17 @@ MUCH = 0.1  # the share of the error above which a gain that may be chance is no
 
 @dataclass(frozen=True)
 class OrderEffect:
-    """The errors of random orders, and whether the planned one is better.
+    """The error of an order beside those of random orders, and whether the order matters.
 
     Attributes
     ----------
     planned
-        The error of the planned order.
+        The error of the given order.
     mean, least, most
         The mean, minimum and maximum error of random orders.
     matters
-        Whether the planned order is better than a random one: by more than chance if errors are measured, by more than
-        1 % if they are expected.
+        Whether a good order is better than a random one: by more than chance if errors are measured, by more than 1 %
+        if they are expected.
     """
 
     planned: float
@@ -46,19 +46,25 @@ class OrderEffect:
     @property
     def text(self) -> str:
         """The comparison in one line."""
-        advice = ": take the shortest route" if self.verdict == ANY_ORDER else ""
-        return f"error {self.planned:.4g}, random orders {self.least:.4g} … {self.most:.4g}: {self.verdict}{advice}"
+        advice = " (take the shortest route)" if self.verdict == ANY_ORDER else ""
+        return f"{self.errors}: {self.verdict}{advice}"
+
+    @property
+    def errors(self) -> str:
+        """The errors that are compared."""
+        return f"error {self.planned:.4g}, random orders {self.least:.4g} … {self.most:.4g}"
 
     @property
     def verdict(self) -> str:
         """Whether the order matters, in a few words.
 
-        "Any order will do" requires that random orders have nearly the planned error on average.
+        "Any order will do" requires that random orders have nearly the same error on average.
         """
         if self.matters:
-            return "the order matters"
+            better = self.planned < self.mean
+            return "the order matters" if better else "the order matters, and random orders are better on average"
         if self.mean - self.planned > MUCH * abs(self.mean):
-            return "the order may matter, but this may be chance: more samples would tell"
+            return "the order may matter (more samples would tell)"
         return ANY_ORDER
 
     def to_dict(self) -> dict[str, Any]:
@@ -67,7 +73,7 @@ class OrderEffect:
 
 
 def expected_order_effect(problem: Problem, order: Sequence[int]) -> OrderEffect | None:
-    """Compare a planned order with random orders of the same visits, by their expected errors.
+    """Compare an order with random orders of the same visits, by their expected errors.
 
     Return None if there are too many regions for a fast comparison, or too few visits to have an order.
     """
@@ -83,7 +89,8 @@ def expected_order_effect(problem: Problem, order: Sequence[int]) -> OrderEffect
         trial[begin:end] = rng.permutation(visits[begin:end])
         errors.append(expected_loss(problem, trial).error)
     mean, planned = math.fsum(errors) / ORDERS, expected_loss(problem, visits).error
-    return OrderEffect(planned, mean, min(errors), max(errors), planned < mean - LITTLE * abs(mean))
+    matters = min(planned, *errors) < mean - LITTLE * abs(mean)  # whatever the quality of the given order
+    return OrderEffect(planned, mean, min(errors), max(errors), matters)
 
 
 def as_rehearsal(given: Any, size: int) -> dict[str, Any] | None:

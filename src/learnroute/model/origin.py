@@ -55,7 +55,7 @@ def from_origin(linear: LinearError) -> LinearError:
 
 
 class DissimilaritiesFromOrigin(Dissimilarities):
-    """The dissimilarities of the regions and an origin, whose model is the first model."""
+    """The dissimilarities of the regions and an origin, whose model is the initial model."""
 
     def __init__(self, regions: Dissimilarities) -> None:
         vectors = regions.vectors
@@ -66,7 +66,7 @@ class DissimilaritiesFromOrigin(Dissimilarities):
 
     @cached_property
     def matrix(self) -> FloatArray:
-        """Δ as a matrix; the origin's row is that of the first model, and its column has no meaning."""
+        """Δ as a matrix; the origin's row is that of the initial model, and its column has no meaning."""
         size = self.regions.size
         found = np.zeros((size + 1, size + 1))
         found[:size, :size], found[size, :size] = self.regions.matrix, self.regions.initial

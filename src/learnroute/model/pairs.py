@@ -174,7 +174,7 @@ class Pairs:
         retention, plasticity, coupling, second, noise = self.updates.tables
         weights, radii = given.region_weights, given.radii
         farthest = 4 * float(radii.max())  # no squared distance between two of the points is larger
-        first = radii - given.initial  # relative to a first model at the mean of all
+        first = radii - given.initial  # relative to an initial model at the mean of all
         below, above = given.misfit
         later = count * products_after(second.max(axis=1))
         paired = later * np.abs(coupling).max(axis=1)
@@ -206,7 +206,7 @@ class Pairs:
 
     @cached_property
     def _shares_before(self) -> tuple[FloatArray, FloatArray]:
-        """The largest shares of all visits before each position, and of the first model, in the model there.
+        """The largest shares of all visits before each position, and of the initial model, in the model there.
 
         The last entry is for the end of the order. Shares of either sign count by their absolute values.
         """

@@ -2,7 +2,7 @@
 
 It stores the second moments of all features seen so far (m x m numbers) but no samples, and never forgets. So its final
 model is the fit to all samples pooled, in any order: min Σ_k |X_k'w - y_k|²/N + λ·|w - w_0|², with X_k the m x n_k
-samples of region k, N = Σ n_k, and λ the strength of the ridge prior around the first model w_0.
+samples of region k, N = Σ n_k, and λ the strength of the ridge prior around the initial model w_0.
 
 With C = Σ X_k·X_k'/N and P = λ·(C + λI)⁻¹, the model is Σ W_k·w*_k + noise: W_0 = P (and w*_0 = w_0),
 W_k = (C + λI)⁻¹·X_k·X_k'/N. These matrices sum to I and are rotation-invariant, so E W_k'W_l = c_kl·I, and with

@@ -297,16 +297,16 @@ class Problem:
             self.fleet.check(wanted, learner, transfer is not None)
         optional = self.rules is not None and not self.rules.required.all()
         if optional and initial is None and (learner.undecided or self.updates.retention.any()):
-            reason = "missing; optional visits need the dissimilarity of the untrained model to each region"
+            reason = "missing; optional visits need the dissimilarity of the initial model to each region"
             raise InputError(reason, field="initial")
         if self.fleet_rules is not None and not self.initial_errors.any():
-            self._check_first_model(self.fleet_rules)
+            self._check_initial_model(self.fleet_rules)
 
-    def _check_first_model(self, fleet: FleetRules) -> None:
-        """Reject a first model with an error of 0 everywhere if a fleet may leave models untrained."""
+    def _check_initial_model(self, fleet: FleetRules) -> None:
+        """Reject an initial model with an error of 0 everywhere if a fleet may leave models untrained."""
         unused = fleet.merged and fleet.equal and not self.learner.undecided and not self.updates.retention.any()
         if not unused and self.scores.any():
-            reason = "models may stay untrained; set initial to the dissimilarity of the untrained model to each region"
+            reason = "models may stay untrained; set initial to the dissimilarity of the initial model to each region"
             raise InputError(reason, field="initial", found="is missing or 0 for all regions")
 
     def __repr__(self) -> str:
@@ -472,7 +472,7 @@ class Problem:
 
     @property
     def initial_errors(self) -> FloatArray:
-        """The expected error of the untrained model in each region."""
+        """The expected error of the initial model in each region."""
         return self.initial if self.initial_estimate is None else self.initial_estimate
 
     def check_symmetric(self, what: str) -> None:
@@ -521,7 +521,7 @@ class Problem:
 
     @cached_property
     def initial_sum(self) -> float:
-        """The weighted sum of the errors of the untrained model."""
+        """The weighted sum of the errors of the initial model."""
         return math.fsum(self.region_weights * self.initial_errors)
 
     @classmethod

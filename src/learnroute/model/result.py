@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import list_names
+from learnroute.errors import list_names, percent
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
@@ -104,7 +104,7 @@ class Guarantee:
 PARTS = {
     "travel": "travel",
     "dissimilarity": "error from dissimilar regions",
-    "initial": "error from the first model",
+    "initial": "error from the initial model",
     "noise": "error from noise",
     "pairs": "gain from averaging models",  # by regularised learners
     "total": "total",
@@ -230,10 +230,10 @@ class Plan(ResultMixin):
         `order` then contain the visits of all vehicles, one vehicle after another; `routes` has one route per vehicle.
     weights, served_by
         The weight of each model in the average that serves all regions; or, by region, the number of the model that
-        serves it (None: the untrained model).
+        serves it (None: the initial model).
     loss_at_most
         The largest total loss with dissimilarities between their bounds; None if unknown. For a least squares learner
-        it is the loss with the upper bounds; for a regularised learner, some dissimilarities count negatively.
+        it is the loss with the upper bounds; for a regularised learner, the loss may decrease with a dissimilarity.
     rehearsal
         If the route was chosen by `learnroute.learning.rehearse`: the rehearsed error with its standard error, the
         errors per region (in the order of `expected_errors`, label noise included), the errors of random orders,
@@ -497,7 +497,16 @@ class Plan(ResultMixin):
         kind = "expected" if coupled else WHAT[self.dissimilarities]
         heads = (kind, *(["share"] if shared else []), *more)
         first = Column(None, "expected loss per region", left=True)
-        return Table((first, *(Column(None, head, ".1%" if head == "share" else ".6g") for head in heads)), rows)
+        return Table(
+            (
+                first,
+                *(
+                    Column(None, head, (lambda share: percent(share, 1)) if head == "share" else ".6g")
+                    for head in heads
+                ),
+            ),
+            rows,
+        )
 
     def sheet(self) -> Sheet:
         """Return the route, the parts of its loss, and how good it is proved to be."""
@@ -569,7 +578,7 @@ class Plan(ResultMixin):
             names.setdefault(model, []).append(clip(name))
         order = sorted(names, key=lambda model: math.inf if model is None else model)
         return [
-            ("untrained model" if model is None else f"model {model + 1}", f"serves {list_names(names[model])}")
+            ("initial model" if model is None else f"model {model + 1}", f"serves {list_names(names[model])}")
             for model in order
         ]
 

@@ -152,7 +152,7 @@ def with_region(
     if problem.samples is not None:
         changes["samples"] = [*problem.samples.tolist(), as_count("samples", samples, meaning="the number of samples")]
     else:
-        _refuse("samples", samples, "all regions give as many samples as the learner says")
+        _refuse("samples", samples, "the number of samples is part of the learner")
     if problem.importance is not None:
         importance = _require("importance", importance, "the other regions have one")
         changes["importance"] = [*problem.importance.tolist(), as_number("importance", importance, least=0.0)]

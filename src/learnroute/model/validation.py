@@ -27,13 +27,14 @@ def as_number(
 ) -> float:
     """Return a finite float no smaller than `least`, or raise InputError, calling the quantity `meaning`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise InputError(f"{meaning} must be numbers", field=field, value=value)
+        raise InputError(f"{meaning} must be numeric", field=field, value=value)
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise InputError(f"{meaning} must be finite; fill in the missing value", field=field, value=value)
+        remedy = "; fill in the missing value" if math.isnan(number) else ""
+        raise InputError(f"{meaning} must be finite{remedy}", field=field, value=value)
     if number < least:
         raise InputError(f"{meaning} must be >= {least:g}", field=field, value=number)
     if number > most:

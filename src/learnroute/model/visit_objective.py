@@ -69,11 +69,11 @@ class VisitObjective:
     ends
         Where routes begin and end, by stop, and whether the return trip counts. With an origin, they begin there.
     known
-        The dissimilarities, and the errors of the first model.
+        The dissimilarities, and the errors of the initial model.
     updates
         The effect of training by position (one row per possible visit) and region.
     total, count
-        The weighted sum of the first model's errors over all regions, and the sum of these weights.
+        The weighted sum of the initial model's errors over all regions, and the sum of these weights.
     rules
         Which visits are allowed.
     """

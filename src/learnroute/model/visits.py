@@ -20,20 +20,24 @@ MEMBERS = ("required", "forbidden", "repeat", "at_least", "at_most", "budget")
 NAMES = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "description": "Which regions are visited; each of them once if omitted",
+    "description": "Rules for visits; default: each region once",
     "additionalProperties": False,
     "properties": {
         "required": {
             "anyOf": [NAMES, {"const": ALL}],
-            "description": "Regions that must be visited, or all; none if omitted",
+            "description": "Regions that must be visited, or all; default none",
         },
-        "forbidden": {**NAMES, "description": "Regions that cannot be visited; their errors count"},
-        "repeat": {"type": "integer", "minimum": 1, "description": "How often one region may be visited; 1 if omitted"},
-        "at_least": {"type": "integer", "minimum": 1, "description": "The fewest visits in all; 1 if omitted"},
-        "at_most": {"type": "integer", "minimum": 1, "description": "The most visits in all"},
+        "forbidden": {**NAMES, "description": "Regions that must not be visited; their errors still count"},
+        "repeat": {"type": "integer", "minimum": 1, "description": "Maximum number of visits per region; default 1"},
+        "at_least": {
+            "type": "integer",
+            "minimum": 1,
+            "description": "Minimum number of visits of the route; default 1",
+        },
+        "at_most": {"type": "integer", "minimum": 1, "description": "Maximum number of visits of the route"},
         "budget": {
             "$ref": "#/$defs/nonNegative",
-            "description": "The most travel of the whole route, in units of travel",
+            "description": "Maximum travel of the route, including the way back",
         },
     },
 }

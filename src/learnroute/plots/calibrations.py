@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from learnroute.learning.calibration import Calibration
-from learnroute.plots.pictures import BLUE, VERMILLION, entitle, own_or_new, picture_of, remove_box
+from learnroute.plots.pictures import BLUE, VERMILLION, Picture, picture_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 @picture_of(Calibration, "What `calibrate` returned")
 def draw_calibration(calibration: Calibration, ax: Axes | None = None) -> Figure:
     """Draw the coefficients of the law with their intervals, beside those of a fit with all coefficients free."""
-    figure, axes = own_or_new(ax, figsize=(6.5, 3.6))
+    picture = Picture(ax, (6.5, 3.6))
+    axes = picture.axes
     pairs = {
         "retention p₁": (calibration.retention, calibration.free_retention),
         "coupling q": (calibration.coupling, calibration.free_coupling),
@@ -35,7 +36,5 @@ def draw_calibration(calibration: Calibration, ax: Axes | None = None) -> Figure
     axes.set_yticks(range(len(shown)), list(shown))
     axes.invert_yaxis()
     axes.axvline(0.0, color="#BBBBBB", lw=0.8, zorder=0)
-    axes.set_xlabel(f"coefficient, {calibration.level:.0%} interval")
-    remove_box(axes)
-    entitle(figure, axes, ax is None, f"{calibration.verdict}: form {calibration.form}", 11, 2)
-    return figure
+    axes.set_xlabel(f"coefficient, {100 * calibration.level:.3g} % interval")
+    return picture.finish(f"Error law: {calibration.verdict}, form {calibration.form}", 11, 2)

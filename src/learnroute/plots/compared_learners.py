@@ -10,7 +10,7 @@ from learnroute.comparison.of_learners import OWN, PAPERS, PROXIMAL, RECURSIVE, 
 from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
 from learnroute.plots.label_placement import fix_layout, label_curves
-from learnroute.plots.pictures import BLUE, GREEN, GREY, VERMILLION, entitle, name_of, own_or_new, picture_of, tidy
+from learnroute.plots.pictures import BLUE, GREEN, GREY, VERMILLION, Picture, name_of, picture_of, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,8 @@ ROOM = 0.06  # share of the height left free above and below
 @picture_of(LearnerTable, "What `compare_learners` returned")
 def draw_learners(found: LearnerTable, problem: Problem, ax: Axes | None = None) -> Figure:
     """Draw the total loss against λ on each route, least squares at λ = 0, and the floor."""
-    figure, axes = own_or_new(ax, figsize=(8.4, 5.4))
+    picture = Picture(ax, (8.4, 5.4))
+    axes = picture.axes
     values = found.regularizations
     axes.set_xscale("log")
     marked = False
@@ -55,8 +56,8 @@ def draw_learners(found: LearnerTable, problem: Problem, ax: Axes | None = None)
     tidy(axes)
     learner = problem.learner
     shape = f"m = {learner.features}, n = {_counts(problem)}, σ = {learner.noise:.4g}"
-    entitle(figure, axes, ax is None, f"{name_of(problem)}: learners compared\n{shape}", legend_columns=2)
-    if ax is None:
+    figure = picture.finish(f"{name_of(problem)}: learners compared\n{shape}", legend_columns=2)
+    if picture.is_new:
         fix_layout(figure)
     total, best = min(minima)
     foot = np.array([[best, axes.get_ylim()[0]], [best, total]])
@@ -73,7 +74,7 @@ def _two_digits(value: float) -> str:
 
 
 def _limit(axes: Axes, found: LearnerTable) -> None:
-    """Set the loss axis: from the floor to the losses of the paper's learner and of the untrained model."""
+    """Set the loss axis: from the floor to the losses of the paper's learner and of the initial model."""
     floor = found.floor.total
     assert floor is not None
     known = [curve.limit for curve in found.curves if curve.limit is not None]

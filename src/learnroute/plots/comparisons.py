@@ -9,7 +9,7 @@ from learnroute.comparison.of_methods import Comparison
 from learnroute.errors import InputError
 from learnroute.model.problem import Problem
 from learnroute.plots.losses import PART_COLOURS, draw_bars, draw_bound, number_text
-from learnroute.plots.pictures import entitle, name_of, own_or_new, picture_of, remove_box, shape_line
+from learnroute.plots.pictures import Picture, name_of, picture_of, shape_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,8 @@ def draw_comparison(
         raise InputError("expected a text, or nothing", field="title", value=title)
     rows = [row for row in comparison.rows if row.loss is not None]
     losses = [row.loss for row in rows if row.loss is not None]
-    figure, axes = own_or_new(ax, figsize=(1.6 + 1.25 * max(len(rows), 3), 4.8))
+    picture = Picture(ax, (1.6 + 1.25 * max(len(rows), 3), 4.8))
+    axes = picture.axes
     draw_bars(axes, losses, BAR)
     kind = "optimum" if comparison.optimal else "lower bound"
     if comparison.lower_bound is not None:
@@ -39,14 +40,12 @@ def draw_comparison(
         axes.annotate(text, (k, top), (0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=9)
     names = [f"{row.method}\n(mean of {row.draws})" if row.draws > 1 else row.method for row in rows]
     axes.set_xticks(range(len(rows)), names)
-    if ax is not None:  # room for the legend, which is inside the caller's axes
+    if not picture.is_new:  # room for the legend, which is inside the caller's axes
         low, high = axes.get_ylim()
         axes.set_ylim(low, high + 0.35 * (high - low))
     axes.set_ylabel("expected loss per region")
-    remove_box(axes)
     above = f"times the {kind}" if known else "total loss"
     learner = next((row.plan.learner for row in rows if row.plan is not None), None)
     name = title or name_of(problem)
     headline = f"{name}: {len(rows)} methods compared\n{shape_line(problem, learner)}\nabove the bars: {above}"
-    entitle(figure, axes, ax is None, headline, 11, 3)
-    return figure
+    return picture.finish(headline, 11, 3)

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 from learnroute.fleet_tables import FleetTable
 from learnroute.model.problem import Problem
 from learnroute.plots.losses import number_text
-from learnroute.plots.pictures import (
-    BLUE,
-    GREY,
-    VERMILLION,
-    entitle,
-    name_of,
-    own_or_new,
-    picture_of,
-    remove_box,
-    shape_line,
-)
+from learnroute.plots.pictures import BLUE, GREY, VERMILLION, Picture, name_of, picture_of, shape_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +20,8 @@ ROW = 0.34  # inches per row
 def draw_fleets(found: FleetTable, problem: Problem, ax: Axes | None = None) -> Figure:
     """Draw expected error and travel of each fleet as a stacked bar, with the name of the best one in bold."""
     rows = found.rows
-    figure, axes = own_or_new(ax, figsize=(8.4, 1.9 + ROW * max(len(rows), 4)))
+    picture = Picture(ax, (8.4, 1.9 + ROW * max(len(rows), 4)))
+    axes = picture.axes
     kinds: dict[str, list[int]] = {"expected error": [], "expected error, no vehicle": []}
     for k, row in enumerate(rows):
         kinds["expected error" if row.rounds is None else "expected error, no vehicle"].append(k)
@@ -49,6 +40,4 @@ def draw_fleets(found: FleetTable, problem: Problem, ax: Axes | None = None) -> 
     axes.invert_yaxis()
     axes.set_xlim(0, 1.12 * max(row.total for row in rows) or 1.0)
     axes.set_xlabel("expected loss per region")
-    remove_box(axes)
-    entitle(figure, axes, ax is None, f"{name_of(problem)}: vehicles and models\n{shape_line(problem)}", 11, 3)
-    return figure
+    return picture.finish(f"{name_of(problem)}: vehicles and models\n{shape_line(problem)}", 11, 3)

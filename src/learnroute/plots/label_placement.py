@@ -57,8 +57,11 @@ class Placed(NamedTuple):
 
 def fix_layout(figure: Figure) -> None:
     """Lay out the figure once, so that positions in points are final."""
+    from matplotlib import rc_context
+
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)  # unlike "none", which lets matplotlib draw twice to save the figure
 
 
 def in_points(axes: Axes, places: FloatArray) -> FloatArray:

@@ -80,7 +80,7 @@ def draw_line(axes: Axes, line: Line, look: Look, band: str = "interval", maximu
 
 
 def break_at(axes: Axes, samples: int) -> None:
-    """Mark m = n - 1, n, n + 1, where no expectation exists."""
+    """Mark m = n - 1, n, n + 1, where the expected error does not exist."""
     axes.axvspan(samples - 1.5, samples + 1.5, color="#BBBBBB", alpha=0.7, lw=0, zorder=0)
 
 

@@ -6,21 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from learnroute.model.losses import Loss
-from learnroute.model.result import Plan
+from learnroute.model.result import PARTS, Plan
 from learnroute.plots.pictures import BLUE, GREEN, PURPLE, VERMILLION, remove_box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PART_COLOURS = {"travel": BLUE, "dissimilarity": VERMILLION, "initial": GREEN, "noise": "#999999", "pairs": PURPLE}
-PART_NAMES = {
-    "travel": "travel",
-    "dissimilarity": "error: dissimilar regions",
-    "initial": "error: initial model",
-    "noise": "error: noise",
-    "pairs": "error: pairs",
-}
-GAINED = {"pairs": "gain: pairs"}  # names of negative parts; other negative parts are "taken off"
 NEGLIGIBLE = 1e-4  # parts below this share of the largest sum of parts are not drawn
 STACKED = 0.62  # width of the stack as a share of the bar, if negative parts are beside it
 ROOM = 0.08  # share of the height left free above and below
@@ -39,9 +31,8 @@ class Segment(NamedTuple):
     @property
     def name(self) -> str:
         """Name of the part in the legend."""
-        if self.height > 0:
-            return PART_NAMES[self.part]
-        return GAINED.get(self.part, f"{PART_NAMES[self.part]} (taken off)")
+        taken_off = self.height < 0 and self.part != "pairs"  # pairs are a gain, so usually negative
+        return f"{PARTS[self.part]} (taken off)" if taken_off else PARTS[self.part]
 
 
 def segments_of(losses: Sequence[Loss]) -> list[Segment]:

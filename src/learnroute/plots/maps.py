@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from learnroute.model.problem import Problem
+from learnroute.model.scaling import scaled_places
 from learnroute.model.validation import FloatArray
-from learnroute.plots.scaling import scaled_places
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

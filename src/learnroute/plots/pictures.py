@@ -125,12 +125,39 @@ def check_axes(ax: object) -> None:
         raise InputError("expected axes of matplotlib, or nothing", field="ax", value=ax)
 
 
-def own_or_new(ax: Axes | None, **options: Any) -> tuple[Figure, Axes]:
-    """Return the caller's axes with their figure, or a new figure with new axes."""
-    if ax is None:
-        figure = new_figure(layout="constrained", **options)
-        return figure, figure.subplots()
-    return root_figure(ax), ax
+class Picture:
+    """The caller's axes with their figure, or a new figure of `size` inches with `columns` axes side by side."""
+
+    def __init__(self, ax: Axes | None, size: tuple[float, float], columns: int = 1) -> None:
+        self.is_new = ax is None
+        self.figure: Figure
+        self.axes: Axes
+        self.others: list[Axes]  # the axes to the right; the caller has none
+        if ax is None:
+            self.figure = new_figure(layout="constrained", figsize=size)
+            self.axes, *self.others = self.figure.subplots(1, columns, squeeze=False)[0]
+        else:
+            self.figure, self.axes, self.others = root_figure(ax), ax, []
+
+    def finish(self, title: str, size: float = 12, legend_columns: int = 0, box: bool = False) -> Figure:
+        """Remove the box, and write title and legend: above and below a new figure, otherwise inside the axes.
+
+        Title lines wider than the picture are wrapped.
+        """
+        if not box:
+            remove_box(self.axes)
+        title = literal(title)
+        if not self.is_new:
+            self.axes.set_title(title, fontsize=size - 2, loc="left")
+            if legend_columns:
+                self.axes.legend(loc="best", fontsize=8)
+            return self.figure
+        width = int(72 * self.figure.get_figwidth() / (LETTER * size))
+        title = "\n".join(fill(line, width) for line in title.split("\n"))
+        self.figure.suptitle(title, fontsize=size, x=0.015, ha="left")
+        if legend_columns:
+            self.figure.legend(loc="outside lower center", ncols=legend_columns, frameon=False, fontsize=9)
+        return self.figure
 
 
 def root_figure(ax: Axes) -> Figure:
@@ -146,23 +173,6 @@ def name_of(problem: Problem) -> str:
 def travel_label(problem: Problem) -> str:
     """Return the label of an axis for the travel of whole routes, with its unit."""
     return f"travel of the whole route ({problem.travel_unit or 'units of travel'})"
-
-
-def entitle(figure: Figure, axes: Axes, own: bool, title: str, size: float = 12, legend_columns: int = 0) -> None:
-    """Write title and legend: above and below the picture if the figure is new, otherwise inside the caller's axes.
-
-    Title lines wider than the picture are wrapped.
-    """
-    title = literal(title)
-    if own:
-        title = "\n".join(fill(line, int(72 * figure.get_figwidth() / (LETTER * size))) for line in title.split("\n"))
-        figure.suptitle(title, fontsize=size, x=0.015, ha="left")
-        if legend_columns:
-            figure.legend(loc="outside lower center", ncols=legend_columns, frameon=False, fontsize=9)
-        return
-    axes.set_title(title, fontsize=size - 2, loc="left")
-    if legend_columns:
-        axes.legend(loc="best", fontsize=8)
 
 
 def literal(text: str) -> str:

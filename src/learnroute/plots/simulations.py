@@ -10,17 +10,7 @@ import numpy as np
 from learnroute.errors import InputError, check_type
 from learnroute.learning.simulation import Simulation
 from learnroute.model.problem import Problem
-from learnroute.plots.pictures import (
-    BLUE,
-    VERMILLION,
-    entitle,
-    literal,
-    name_of,
-    own_or_new,
-    picture_of,
-    remove_box,
-    shape_line,
-)
+from learnroute.plots.pictures import BLUE, VERMILLION, Picture, literal, name_of, picture_of, shape_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +29,8 @@ def draw_simulations(
         raise InputError("expected a list of names and simulations", field="simulations", value=simulations)
     for k, (_, simulation) in enumerate(pairs):
         check_type(f"simulations[{k}][1]", simulation, Simulation)
-    figure, axes = own_or_new(ax, figsize=(2.2 + 1.6 * max(len(simulations), 2), 5.0))
+    picture = Picture(ax, (2.2 + 1.6 * max(len(simulations), 2), 5.0))
+    axes = picture.axes
     axes.use_sticky_edges = False
     found = [simulation for _, simulation in simulations]
     places = np.arange(len(found))
@@ -50,17 +41,13 @@ def draw_simulations(
                   label="closed form" if k == 0 else None)  # fmt: skip
     axes.errorbar(
         places, [s.mean for s in found], yerr=[s.interval[1] - s.mean for s in found], fmt="o", ms=5, capsize=7,
-        color=BLUE, label=f"simulated mean, {found[0].level:.0%} interval",
+        color=BLUE, label=f"simulated mean, {100 * found[0].level:.3g} % interval",
     )  # fmt: skip
     names = [f"{k + 1} {name}" if len(found) > 1 else name for k, (name, _) in enumerate(simulations)]
     axes.set_xticks(places, [literal(f"{name}\n{_kind(s)}") for name, s in zip(names, found, strict=True)])
     axes.set_xlim(-0.7, len(found) - 0.3)
     axes.set_ylabel("average final error")
-    remove_box(axes)
-    entitle(
-        figure, axes, ax is None, f"{name_of(problem)}\n{shape_line(problem)}, {found[0].runs:,} runs per route", 11, 2
-    )
-    return figure
+    return picture.finish(f"{name_of(problem)}\n{shape_line(problem)}, {found[0].runs:,} runs per route", 11, 2)
 
 
 def _kind(simulation: Simulation) -> str:

@@ -15,11 +15,9 @@ from learnroute.plots.pictures import (
     SKY,
     VERMILLION,
     YELLOW,
-    entitle,
+    Picture,
     name_of,
-    own_or_new,
     picture_of,
-    remove_box,
     shape_line,
     travel_label,
 )
@@ -40,7 +38,8 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
     """Draw the routes between minimum travel and minimum error, the chosen one, and the routes of other methods."""
     if picked is not None:
         check_type("picked", picked, Choice)
-    figure, axes = own_or_new(ax, figsize=(8.4, 5.4))
+    picture = Picture(ax, (8.4, 5.4))
+    axes = picture.axes
     travel, error = ([getattr(point, side) for point in found.points] for side in ("travel_cost", "error"))
     axes.step(travel, error, where="post", color=GREY, lw=1.0, zorder=1)
     kind = "best trade-offs (proved)" if found.complete else "best trade-offs found"
@@ -56,7 +55,5 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
                   zorder=4)  # fmt: skip
     axes.set_xlabel(travel_label(problem))
     axes.set_ylabel("expected error per region")
-    remove_box(axes)
-    headline = f"{name_of(problem)}: {len(found.points)} routes from least travel to least error"
-    entitle(figure, axes, ax is None, f"{headline}\n{shape_line(found.problem or problem)}", legend_columns=3)
-    return figure
+    headline = f"{name_of(problem)}: {found.size_text} from least travel to least error"
+    return picture.finish(f"{headline}\n{shape_line(found.problem or problem)}", legend_columns=3)

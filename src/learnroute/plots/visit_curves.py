@@ -9,32 +9,22 @@ import numpy as np
 
 from learnroute.model.problem import Problem
 from learnroute.plots.label_placement import fix_layout, label_curves
-from learnroute.plots.pictures import (
-    BLUE,
-    GREY,
-    VERMILLION,
-    entitle,
-    name_of,
-    own_or_new,
-    picture_of,
-    remove_box,
-    shape_line,
-    travel_label,
-)
+from learnroute.plots.pictures import BLUE, GREY, VERMILLION, Picture, name_of, picture_of, shape_line, travel_label
 from learnroute.visit_curves import VisitCurve, VisitRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BEYOND = 2.0  # multiple of the other rows' range up to which the untrained model is drawn above them
+BEYOND = 2.0  # multiple of the other rows' range up to which the initial model is drawn above them
 MOST_LABELS = 16  # maximum number of points labelled by their number of visits
 
 
 @picture_of(VisitCurve, "What `visit_curve` returned")
 def draw_visit_curve(found: VisitCurve, problem: Problem, ax: Axes | None = None) -> Figure:
     """Draw expected error and total loss against travel; points are labelled by their number of visits."""
-    figure, axes = own_or_new(ax, figsize=(8.4, 5.4))
+    picture = Picture(ax, (8.4, 5.4))
+    axes = picture.axes
     rows, untrained = found.rows, None
     shown = [value for row in rows if row.visits for value in (row.error, row.total)] + [found.floor]
     if rows[0].visits == 0 and rows[0].total > max(shown) + BEYOND * (max(shown) - min(shown)):
@@ -48,13 +38,12 @@ def draw_visit_curve(found: VisitCurve, problem: Problem, ax: Axes | None = None
     axes.plot([best.travel], [best.total], "o", mfc="none", mec=VERMILLION, mew=2.0, ms=15, label="least total loss")
     axes.axhline(found.floor, color=GREY, ls="--", lw=1.0, label="error of the mean of all models")
     if untrained is not None:
-        axes.plot([], [], " ", label=f"untrained model, not shown: {untrained.total:.4g}")
+        axes.plot([], [], " ", label=f"initial model, not shown: {untrained.total:.4g}")
     axes.set_xlabel(travel_label(problem))
     axes.set_ylabel("loss per region")
-    remove_box(axes)
     headline = f"{name_of(problem)}: {found.summary}\n{shape_line(found.problem or problem)}"
-    entitle(figure, axes, ax is None, headline, legend_columns=3)
-    if ax is None:
+    figure = picture.finish(headline, legend_columns=3)
+    if picture.is_new:
         fix_layout(figure)
     _label_visits(axes, rows, found.floor, best)
     return figure

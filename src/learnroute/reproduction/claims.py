@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from learnroute.errors import percent
 from learnroute.guarantees import CHRISTOFIDES
 from learnroute.model.rounding import PRINTED
 from learnroute.reproduction.growth import exponent
@@ -206,13 +207,13 @@ def _improvement(found: Reproduction, regime: str) -> Claim:
         held[reading] = [s for s in settings if all(i.holds for i in mine if (i.family, i.noise) == s)]
         low, high = min(mine, key=lambda i: i.value), max(mine, key=lambda i: i.value)
         findings.append(
-            f"{reading}: above {CLAIMED[regime]:.0%} at every T ≥ {FROM_REGIONS} in {len(held[reading])} of "
+            f"{reading}: above {percent(CLAIMED[regime])} at every T ≥ {FROM_REGIONS} in {len(held[reading])} of "
             f"{len(settings)} settings (family × σ){_which(held[reading], settings)}; "
             f"from {_point(low)} to {_point(high)}"
         )
     verdict = _reading_verdict(held, len(settings))
     m = UNDER if regime == "under" else OVER
-    says = f"Over {CLAIMED[regime]:.0%} improvement on the baseline for T ≥ {FROM_REGIONS} (m = {m})."
+    says = f"Over {percent(CLAIMED[regime])} improvement on the baseline for T ≥ {FROM_REGIONS} (m = {m})."
     name = f"Figure 2, improvement ({regime})"
     return Claim(name, says, verdict, tuple(findings), ("improvement",), "improvement")
 
@@ -236,7 +237,7 @@ def _which(held: list[tuple[str, float]], settings: list[tuple[str, float]]) -> 
 
 def _simulation_is_metric(found: Reproduction) -> Claim:
     shares = {size: share for (family, size), share in found.violated.items() if family == "uniform"}
-    violations = ", ".join(f"{share:.1%} (T = {size})" for size, share in shares.items())
+    violations = ", ".join(f"{percent(share, 1)} (T = {size})" for size, share in shares.items())
     findings = (
         f"costs drawn uniformly from [1, 10] violate it in {violations} of ordered triples",
         "closure, uniform [5, 10] and Euclidean draws never do; they are reported together with the paper's",

@@ -146,7 +146,7 @@ def draw_improvement(found: Reproduction) -> Figure:
         row[0].set_ylabel("improvement (% or points)", fontsize=9)
     count = found.scale.figure2.replicates
     _finish(figure, grid[0, 0], f"Improvement of Algorithm 1 on the baseline, σ = 0; {count} problems per point\n"
-            "shaded bands: 95 % bootstrap interval; grey: T < 6, where nothing is claimed", 5)  # fmt: skip
+            "shaded bands: 95 % bootstrap interval; grey: T < 6, no claim", 5)  # fmt: skip
     return figure
 
 
@@ -169,7 +169,7 @@ def draw_lemmas(found: Reproduction) -> Figure:
     axes.set_yticks(range(len(checks)), names, fontsize=9)
     axes.invert_yaxis()
     axes.set_xlabel("simulated mean ÷ closed form, with 95 % interval", fontsize=9)
-    figure.suptitle("Final error F_T, trained on fresh data again and again, over its closed form", fontsize=10, x=0.01,
+    figure.suptitle("Final error F_T: simulated mean divided by the closed form", fontsize=10, x=0.01,
                     ha="left")  # fmt: skip
     tidy(axes)
     return figure
@@ -218,7 +218,11 @@ def draw_growth(found: Reproduction) -> Figure:
     axes.set_ylabel("seconds", fontsize=9)
     tidy(axes)
     axes.legend(frameon=False, fontsize=9)
-    axes.set_title(f"Algorithm 1, one problem per point, least of {found.scale.repeats} runs", fontsize=10, loc="left")
+    axes.set_title(
+        f"Running time of Algorithm 1: one problem per point, minimum of {found.scale.repeats} runs",
+        fontsize=10,
+        loc="left",
+    )
     return figure
 
 

@@ -63,7 +63,7 @@ def _settings(found: Reproduction) -> list[str]:
     return [
         "The paper does not say what σ is, whether costs are a metric, and what improvement means. All are varied:",
         f"σ ∈ {{{', '.join(f'{s:g}' for s in NOISE)}}} and the families {', '.join(FAMILIES)}; `uniform` is the",
-        "paper's (see docs/commands.md). Noise adds the same to the loss of every route; ratios are largest at σ = 0.",
+        "paper's (see docs/commands.md). Noise adds the same amount to every loss; ratios are largest at σ = 0.",
         "",
         f"With n = {SAMPLES}, Figure 1 has {one.replicates} problems per point ({one.size:,} in total) and Figure 2 "
         f"{two.replicates} ({two.size:,}). Optima are exact.",

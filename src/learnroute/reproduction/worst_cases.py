@@ -43,7 +43,7 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """The worst instance of a search. Ratios are Algorithm 1's loss over the optimum, without noise and first model.
+    """The worst instance of a search. Ratios are Algorithm 1's loss over the optimum, without noise and initial model.
 
     Attributes
     ----------

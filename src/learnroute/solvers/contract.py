@@ -93,7 +93,7 @@ class Budget:
     @property
     def end(self) -> str:
         """Why the budget is exhausted, in words."""
-        return "the work was interrupted" if self.stopped else "the time limit was reached"
+        return "the calculation was interrupted" if self.stopped else "the time limit was reached"
 
 
 class Rounds:

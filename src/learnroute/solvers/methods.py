@@ -152,7 +152,7 @@ def auto(
     basis = start.method if start.complete else ""
     if budget.exhausted:
         if size > params.auto.descent_regions:
-            note = f"{budget.end} before anything better than {start.method}"
+            note = f"{budget.end} before a better route than that of {start.method}"
             return replace(start, notes=(note, *start.notes))
         order = iterated_local_search(objective, rng, budget, 1, 1, start.order, params)  # that takes a moment
         note = f"{budget.end} after {start.method} and one descent of the search"

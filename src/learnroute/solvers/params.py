@@ -28,6 +28,7 @@ class SuffixLabellingParams(NamedTuple):
     most_regions: int = 16  # regions up to which it is tried
     auto_regions: int = 12  # regions up to which the method `auto` tries it
     labels: int = 1_000_000  # labels allowed per position; the proof gives up beyond
+    fewest: int = 7  # regions up to which all orders are tried first
     # regions up to which all orders are tried if there are too many labels or dominance does not hold
     enumerated: int = 10
 
@@ -355,17 +356,15 @@ class VisitSearchParams(NamedTuple):
     blink: float = 0.01  # share of insertion positions that are skipped
     contrary: float = 0.1  # share of visits inserted although they do not pay, or omitted although they do
     near: int = 100  # length of the list of nearest regions, which serve to find strings near each other
-    starts: int = 10  # start sequences: the last visits of lowest cost alone
+    starts: int = 4  # start sequences: no visit, and each of the last visits of lowest cost
     descent: int = 300  # iterations of the descent from each start
-    descent_share: float = 0.4  # share of the time for all descents, before the best of them is annealed
     iterations: int = 2000  # iterations per region of the annealing
     most_iterations: int = 100_000  # maximum number of these iterations
-    hot: float = 0.5  # first temperature, in typical losses of an iteration
+    hot: float = 1.0  # first temperature, in typical losses of an iteration
     cold: float = 0.001  # last temperature, in the same unit
-    coolings: int = 3  # number of coolings from the first to the last temperature
-    temperatures: int = 100  # minimum number of temperature steps over all coolings
+    temperatures: int = 100  # minimum number of temperature steps of a cooling
     reordered: int = 30  # number of visits beyond which their order is improved separately afterwards
-    order_share: float = 0.2  # share of the time for that
+    order_share: float = 0.25  # share of the time for that
     repair: int = 50_000  # iterations after which the search for fleet routes within all limits gives up
     work: float = 1e7  # positions and regions evaluated per call of the core, between two checks of the clock
 
@@ -439,9 +438,9 @@ class SolverParams(NamedTuple):
     auto: AutoParams = AutoParams()
     pareto: ParetoParams = ParetoParams()
     visit_search: VisitSearchParams = VisitSearchParams()
-    # for fleets, all starts are annealed, together for `descent_share` of the effort
+    # for fleets, all starts are annealed, and the better half of them again in each round
     fleet_search: VisitSearchParams = VisitSearchParams(
-        rearranged=0.7, iterations=1000, most_iterations=60_000, hot=1.0, cold=0.01, work=1e6
+        starts=16, most_iterations=120_000, hot=2.0, cold=0.01, work=1e6
     )
     visit_proof: VisitProofParams = VisitProofParams()
     visit_bound: VisitBoundParams = VisitBoundParams()

@@ -42,7 +42,8 @@ class Method:
         """Call the solver for this kind of objective."""
         solver = next((self.solvers[kind] for kind in type(objective).__mro__ if kind in self.solvers), None)
         if solver is None:
-            asked = "several vehicles or models" if isinstance(objective, FleetObjective) else "optional visits"
+            is_fleet = isinstance(objective, FleetObjective)
+            asked = "several vehicles or models (fleet)" if is_fleet else "optional visits (visits)"
             raise RefusedError(f"method {self.name} does not support {asked}; use auto, exact or search")
         return solver(objective, rng, budget, params, **options)
 
@@ -58,7 +59,7 @@ METHODS: dict[str, Method] = {
         Method(
             "auto",
             _by_kind(methods.auto, pair_methods.auto, visits.auto, fleets.auto),
-            "the proved optimum if that is quick, otherwise the best route found, with a lower bound",
+            "the proved optimum if it is quick to prove, otherwise the best route found with a lower bound",
             warm=True,
         ),
         Method(

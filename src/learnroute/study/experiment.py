@@ -197,4 +197,4 @@ def _method(field: str, value: Any) -> str:
     try:
         return method_by_name(value).name
     except InputError as error:
-        raise InputError(str(error), field=field) from None
+        raise error.renamed(field) from None

@@ -76,12 +76,12 @@ def _places(rng: np.random.Generator, size: int) -> Fields:
 
 
 FAMILIES: dict[str, tuple[Callable[[np.random.Generator, int], Fields], str]] = {
-    "uniform": (_uniform, "the paper's: travel and dissimilarities uniform on [1, 10]; not a metric"),
+    "uniform": (_uniform, "as in the paper, travel and dissimilarities uniform on [1, 10] (not a metric)"),
     "closure": (_closure, "the metric closure of `uniform`"),
-    "uniform5": (_uniform_from_5, "travel uniform on [5, 10], always a metric; dissimilarities on [1, 10]"),
-    "euclidean": (_euclidean, "points in a square of side 10; dissimilarities uniform on [1, 10]"),
-    "vectors": (_vectors, "points in a square of side 10; dissimilarities from Gaussian vectors"),
-    "places": (_places, "as `vectors`, with no matrix of travel: for up to millions of regions"),
+    "uniform5": (_uniform_from_5, "travel uniform on [5, 10] (always a metric), dissimilarities on [1, 10]"),
+    "euclidean": (_euclidean, "points in a square of side 10, dissimilarities uniform on [1, 10]"),
+    "vectors": (_vectors, "points in a square of side 10, dissimilarities from Gaussian vectors"),
+    "places": (_places, "like vectors, but without a travel matrix, for up to millions of regions"),
 }
 
 

@@ -76,7 +76,7 @@ class Checker:
         if size > MOST_REGIONS:
             return Outcome(why=f"more than {MOST_REGIONS:,} regions are too many to recompute it")
         if size > MATRIX_REGIONS and not isinstance(certificate, Simple | OneTree):
-            return Outcome(why=f"more than {MATRIX_REGIONS:,} regions are too many to repeat a proof of this kind")
+            return Outcome(why=f"more than {MATRIX_REGIONS:,} regions are too many to repeat this kind of proof")
         if isinstance(certificate, HeldKarp):
             return Outcome(why=f"more than {held_karp.MOST_REGIONS} regions cannot be enumerated")
         if isinstance(certificate, NgRoutes):
@@ -88,7 +88,7 @@ class Checker:
         try:
             found = costs.goal if costs.reached else ON_A_GRID[type(certificate)].bound(costs, certificate)
         except EffortExceededError:
-            return Outcome(why="the tree takes more work to repeat than is allowed")
+            return Outcome(why="the tree is too large to repeat")
         if found >= costs.goal:
             return Outcome(proved=True)
         return Outcome(follows=costs.value(found), why="the certificate proves a lower bound only")
@@ -108,7 +108,7 @@ class Checker:
         try:
             left = ng_route.routes_left(self.model, certificate, goal, all_orders)
         except EffortExceededError:
-            return Outcome(why="more labels are needed to repeat it than are allowed")
+            return Outcome(why="repeating it needs too many labels")
         if left.cheapest is None or left.bound >= left.costs.goal:
             return Outcome(proved=True)
         # an upper bound on the value of this order: its cost, plus more than costs and shares were rounded down by

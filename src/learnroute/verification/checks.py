@@ -78,7 +78,7 @@ class Verification(TableMixin):
     def sheet(self) -> Sheet:
         """Return the claims, and the members that were not judged."""
         lines = (("not judged", f"{', '.join(self.remarks)} (how the route was found)"),) if self.remarks else ()
-        return Sheet(f"{len(self.checks)} claims: {self.verdict}", (self.table(),), lines)
+        return Sheet(f"{len(self.checks)} claim{'s' * (len(self.checks) != 1)}: {self.verdict}", (self.table(),), lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdicts as plain JSON values."""

@@ -140,13 +140,15 @@ class PlanClaims:
         if least <= 0:
             return Check("optimum", NOT_CHECKED, outcome.why)
         gap = f"{format_number(100 * (self.total.high / least - 1), 3)} % above the best"
-        return Check("optimum", NOT_CHECKED, f"{outcome.why}; confirmed is that the route is at most {gap}")
+        return Check("optimum", NOT_CHECKED, f"{outcome.why}; it is confirmed that the route is at most {gap}")
 
     def _bound(self, outcome: Outcome) -> Check:
         assert self.bound is not None
         check = self._check_bound("bound", self.bound, outcome)
         if self.optimal and check.verdict == REFUTED and outcome.better is None:
-            return Check("bound", NOT_CHECKED, f"{format_number(self.bound)}: the optimum it rests on was not shown")
+            return Check(
+                "bound", NOT_CHECKED, f"{format_number(self.bound)}: it depends on the optimum, which was not confirmed"
+            )
         return check
 
     def _certificate(self, outcome: Outcome) -> Check:
@@ -164,7 +166,7 @@ class PlanClaims:
         if outcome.follows is None:
             return Check(what, NOT_CHECKED, f"{said}: {outcome.why}")
         follows = format_number((outcome.follows + self.constant) / self.size)
-        return Check(what, REFUTED, f"{said} does not follow; what follows is {follows}")
+        return Check(what, REFUTED, f"{said} does not follow; the certificate gives {follows}")
 
     def _ratios(self, verdicts: Mapping[str, Verdict]) -> list[Check]:
         """Check the gap and the ratio, which follow from loss and bound."""
@@ -228,11 +230,11 @@ class PlanClaims:
             return Check("guarantee", REFUTED, f"the total is more than {said} times the least one")
         known = self.ratios.least
         if known is not None and claimed >= known * (1 - DIGITS):
-            why = "proved for routes of Algorithm 1 and better ones; whether this is one was not repeated"
+            why = "proved for routes of Algorithm 1 and better ones; this was not checked"
             return Check("guarantee", NOT_CHECKED, f"{said} is {why}")
         if self.optimal or outcome.follows is None:
             return Check("guarantee", NOT_CHECKED, f"{said}: {outcome.why}")
-        return Check("guarantee", REFUTED, f"{said} follows neither from the bound nor from what is known in advance")
+        return Check("guarantee", REFUTED, f"{said} follows neither from the bound nor from the theory")
 
     # Other claims that follow from route and problem
 

@@ -150,7 +150,7 @@ def weighted_sums(rows: FloatArray, weights: FloatArray) -> tuple[Fraction, ...]
 
 
 def initial_sum(problem: Problem) -> Fraction:
-    """Return the weighted sum of the errors of the first model."""
+    """Return the weighted sum of the errors of the initial model."""
     return weighted_sums(problem.initial_errors[None, :], problem.region_weights)[0]
 
 

@@ -91,7 +91,7 @@ def _accumulate(laws: list[set[Law]], kind: Callable[[Law], Fraction]) -> Fracti
 
 
 def _best_scatter(away: list[Fraction], weights: FloatArray, excess: Fraction) -> Fraction:
-    """Return the scatter of the first model with the best bound, computed in floats: any number >= 0 is valid."""
+    """Return the scatter of the initial model with the best bound, computed in floats: any number >= 0 is valid."""
     scale = max(map(abs, away)) or Fraction(1)
     size, first = len(away), np.array([float(x / scale) for x in away])
     scatter = np.unique(np.maximum(first, 0.0))

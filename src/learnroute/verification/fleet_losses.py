@@ -1,7 +1,7 @@
 """The loss of the routes of a fleet in whole numbers: each model by the law of distances, then how models serve.
 
 Training model a in region k turns its squared distance E[a, x] to any other point x into
-p₁·E[a, x] - q·E[a, k] + (1 - p₁)·E[k, x] + ν. Points are the regions, the first model, and the models trained before.
+p₁·E[a, x] - q·E[a, k] + (1 - p₁)·E[k, x] + ν. Points are the regions, the initial model, and the models trained before.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Trained(NamedTuple):
     Attributes
     ----------
     learnt, initial
-        The parts of its errors in all regions that come from visits, and from the first model.
+        The parts of its errors in all regions that come from visits, and from the initial model.
     noise, paired
         The amounts that noise adds to all errors, and that coupling subtracts from them.
     to_first, to_models
-        Its distances to the first model, and to the models before it.
+        Its distances to the initial model, and to the models before it.
     """
 
     learnt: NDArray[Any]
@@ -88,7 +88,7 @@ class FleetLosses:
     def _train(self, regions: Sequence[int], others: Sequence[Trained]) -> Trained:
         terms, tables = self.terms, self.problem.updates.tables
         learnt, initial = terms.initial * 0, terms.initial.copy()
-        beyond = np.array([0, *(other.to_first for other in others)], dtype=object)  # to the first model, and to others
+        beyond = np.array([0, *(other.to_first for other in others)], dtype=object)  # to the initial model and others
         errors = [other.errors for other in others]
         noisy, paired = 0, 0
         for t, k in enumerate(regions):

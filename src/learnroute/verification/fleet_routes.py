@@ -95,7 +95,7 @@ class FleetChecker:
             if total.high < goal:
                 return Outcome(better=goal - total.high)
             if total.low < goal:
-                return Outcome(why="the optimum is too near to the goal to tell")
+                return Outcome(why="the optimum is too close to the claimed bound to decide")
         return Outcome(proved=True)
 
     @cached_property

@@ -20,10 +20,10 @@ EXACT = 1e-12  # maximum rounding error, relative to the sizes of all terms
 
 
 class _Model(NamedTuple):
-    """A model as the result of its trainings; the last entry of rows is for the first model."""
+    """A model as the result of its trainings; the last entry of rows is for the initial model."""
 
     own: FloatArray
-    shares: FloatArray  # shares of regions and of the first model: `own` is the mean of their rows
+    shares: FloatArray  # shares of regions and of the initial model: `own` is the mean of their rows
     common: float
     size: float  # size of all terms
 

@@ -35,7 +35,7 @@ def check_routes(problem: Problem, plan: Mapping[str, Any]) -> Check:
     assert problem.fleet_rules is not None
     if why := FleetChecker(FleetLosses(problem, problem.fleet_rules)).why_not(found):
         return Check("routes", REFUTED, why)
-    return Check("routes", CONFIRMED, f"{len(found.regions)} visits, as they are allowed")
+    return Check("routes", CONFIRMED, f"{len(found.regions)} visits, all allowed")
 
 
 def read_routes(problem: Problem, plan: Mapping[str, Any]) -> FleetRoutes | str:
@@ -114,7 +114,7 @@ class FleetClaims(PlanClaims):
         if plan.get("served_by") is not None and not self.rules.merged:
             found.append(self._check_served_by())
         if plan.get("models") is not None:
-            found.append(Check("models", CONFIRMED, "one per visit, as there are"))
+            found.append(Check("models", CONFIRMED, "one per visit, as required"))
         if plan.get("travels") is not None:
             found.append(self._travels())
         return found
@@ -158,7 +158,7 @@ class FleetClaims(PlanClaims):
                 return Check("weights", REFUTED, f"others are better by {format_number(gained / self.size, 3)}")
             return Check("weights", NOT_CHECKED, f"others may be better by {format_number(gap / self.size, 3)}")
         if not _is_convex(quadratic):
-            return Check("weights", NOT_CHECKED, "no others near them are better; the programme is not convex")
+            return Check("weights", NOT_CHECKED, "no weights near them are better; the problem is not convex")
         return Check("weights", CONFIRMED, "no others are better")
 
     def _check_served_by(self) -> Check:
@@ -203,7 +203,7 @@ class FleetClaims(PlanClaims):
     def _contributions(self) -> Check:
         if not self.rules.merged or self.rules.equal or len(counted_models(self.routes, self.rules.size)) <= FEW:
             return super()._contributions()
-        return Check("contributions", NOT_CHECKED, f"of more than {FEW} models, the best weights are not sought")
+        return Check("contributions", NOT_CHECKED, f"the best weights of more than {FEW} models are not computed")
 
     def _parts_without(self) -> Iterator[Mapping[str, Fraction]]:
         places = [(vehicle, place) for vehicle, route in enumerate(self.routes.routes) for place in range(len(route))]

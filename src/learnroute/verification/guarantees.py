@@ -94,7 +94,7 @@ def is_metric(problem: Problem) -> bool:
 def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
     """Return the largest loss per region of an order of stops, with dissimilarities between their bounds.
 
-    The loss is linear in each of them; if one counts negatively, its lower bound is used (0 for the first model).
+    The loss is linear in each of them; if one counts negatively, its lower bound is used (0 for the initial model).
     Return None if one counts negatively and the problem has no lower bounds. Unbiased estimates are ignored.
     """
     problem = problem.with_upper_bounds()
@@ -126,7 +126,7 @@ def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
 def _slopes(
     regions: Sequence[int], laws: Sequence[Sequence[Fraction]], weights: Sequence[Fraction]
 ) -> tuple[list[int], list[list[int]], list[Fraction]]:
-    """Return how T times the error depends on scores, on pairs and on the first model, in units of 2^-PLACES.
+    """Return how T times the error depends on scores, on pairs and on the initial model, in units of 2^-PLACES.
 
     `pairs[i][j]`, i > j, is the slope of the pair terms of both regions; scores have a slope for all regions.
     """

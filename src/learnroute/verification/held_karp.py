@@ -75,7 +75,7 @@ class Kept(NamedTuple):
     at_least, at_most
         The minimum and maximum number of visits.
     constants
-        The remaining error of the first model plus noise, by the number of visits; with `retained`, without noise.
+        The remaining error of the initial model plus noise, by the number of visits; with `retained`, without noise.
     retained
         If sample sizes differ, the share of the model that a visit to each region retains.
     """
@@ -107,7 +107,7 @@ def better_order(model: Model, goal: Fraction) -> tuple[bool, list[int]]:
             return False, least.order
         if model.value(least.order).high < goal:
             return True, least.order
-    raise ArithmeticError("the optimum is too near to the goal to tell")
+    raise ArithmeticError("the optimum is too close to the claimed bound to decide")
 
 
 class _Enumeration:
@@ -190,7 +190,7 @@ class _Enumeration:
     def _constants(
         self, kept: Kept, visited: list[int], inner: list[int], sets: NDArray[np.int64]
     ) -> NDArray[np.object_]:
-        """Return the remaining error of the first model plus noise after the visits of each set, rounded down."""
+        """Return the remaining error of the initial model plus noise after the visits of each set, rounded down."""
         if kept.retained is None:
             by_count = np.array([self.grid.below(constant) for constant in kept.constants], dtype=object)
             found: NDArray[np.object_] = by_count[_bits(sets, len(inner)) + len(visited)]

@@ -243,7 +243,7 @@ def _worst_case(problem: Problem, terms: Terms) -> Relaxed:
 
 
 def _shares_before(problem: Problem, convex: bool) -> tuple[list[Fraction], list[Fraction]]:
-    """Return the maximum shares of visits and of the first model in the model before each visit and at the end.
+    """Return the maximum shares of visits and of the initial model in the model before each visit and at the end.
 
     Shares of either sign count by their absolute values.
     """

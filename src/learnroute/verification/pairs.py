@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice, permutations
 from typing import Any
 
@@ -82,11 +83,15 @@ class PairLosses:
 
 
 class PairChecker:
-    """Checker of whether any order is below a goal (T times a loss), by relaxations or by trying all orders."""
+    """Checker of whether any order is below a goal (T times a loss), by trying all orders or by relaxations."""
 
     def __init__(self, losses: PairLosses, certificate: Any) -> None:
-        self.losses = losses
-        self.checkers = [Checker(model, certificate) for model in losses.relaxations()]
+        self.losses, self.certificate = losses, certificate
+
+    @cached_property
+    def checkers(self) -> list[Checker]:
+        """The checkers of linear models below the loss."""
+        return [Checker(model, self.certificate) for model in self.losses.relaxations()]
 
     @property
     def known(self) -> Fraction:
@@ -95,8 +100,14 @@ class PairChecker:
 
     def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
         """Decide whether no order is below a goal."""
+        why = "with a regularised learner, optima are checked only if all orders can be tried"
+        if self.losses.size <= ENUMERATED:
+            if self._least.low >= goal:
+                return Outcome(proved=True)
+            if self._least.high < goal:
+                return Outcome(better=goal - self._least.high)
+            why = "the optimum is too close to the claimed bound to decide"
         follows: list[Fraction] = []
-        why = "with a regularised learner, optima are checked only as far as all orders can be tried"
         for checker in self.checkers:
             constant = checker.model.constant.low
             found = checker.settle(goal - constant)
@@ -109,29 +120,26 @@ class PairChecker:
             else:
                 why = found.why
         if self.losses.size <= ENUMERATED:
-            return self._enumerate(goal)
+            return Outcome(why=why)
         return Outcome(follows=max(follows, default=None) if not optimum else None, why=why)
 
-    def _enumerate(self, goal: Fraction) -> Outcome:
-        """Try all orders: in floats, and exactly those near the goal."""
-        problem, losses = self.losses.problem, self.losses
-        everyone = permutations(range(problem.size))
-        least: Fraction | None = None
-        near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))  # never below the goal
+    @cached_property
+    def _least(self) -> Interval:
+        """The least loss of all orders: found in floats, and computed exactly for those near it."""
+        losses = self.losses
+        everyone = permutations(range(losses.size))
+        may = losses.problem.ends.positions(losses.size + losses.ahead)
+        near, below = [], math.inf
         while some := list(islice(everyone, AT_ONCE)):
-            stops = (problem.from_depot(order) for order in some)
-            orders = np.array([order for order in stops if problem.ends.allows(order)], dtype=np.int64)
-            if not len(orders):
-                continue
+            visits = np.array(some, dtype=np.int64)
+            depot = np.tile(np.arange(losses.size, losses.size + losses.ahead), (len(visits), 1))
+            orders = np.concatenate([depot, visits], axis=1)
+            orders = orders[may[np.arange(orders.shape[1]), orders].all(axis=1)]
             values, sizes = _floats(losses, orders)
-            near = orders[values - 1e-12 * sizes < near_to]
-            for order in near.tolist():
-                total = losses.total(order)
-                if total.high < goal:
-                    least = total.high if least is None else min(least, total.high)
-                elif total.low < goal:
-                    return Outcome(why="the optimum is too near to the goal to tell")
-        return Outcome(proved=True) if least is None else Outcome(better=goal - least)
+            below = min(below, float((values + 1e-12 * sizes).min(initial=math.inf)))
+            near.append((orders, values - 1e-12 * sizes))
+        totals = [losses.total(order) for orders, lows in near for order in orders[~(lows > below)].tolist()]
+        return Interval(min(total.low for total in totals), min(total.high for total in totals))
 
 
 def _dyadic(number: float) -> tuple[int, int]:

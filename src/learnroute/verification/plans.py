@@ -57,7 +57,8 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
         raise InputError("expected a Plan or its JSON object; read_plan reads a file", field="plan", value=plan)
     needed = ("route", "order", "loss") if problem.fleet_rules is None else ("routes", "loss")
     if not set(needed) <= set(data):
-        raise InputError(f"expected an object with {list_names(needed)}", field="plan", value=data)
+        missing = next(name for name in needed if name not in data)
+        raise InputError(f"expected a plan, with {list_names(needed)}", field="plan", found=f"has no {missing}")
     remarks = tuple(str(member) for member in data if member not in CLAIMS)
     try:
         problem = problem.with_dissimilarities(data.get("dissimilarities", problem.dissimilarity_kind))
@@ -98,7 +99,9 @@ def _learner(problem: Problem, plan: Mapping[str, Any]) -> Check:
         problem.with_regularization(chosen)
     except InputError as error:
         return Check("learner", REFUTED, str(error))
-    return Check("learner", CONFIRMED, "a λ is given; all else is checked for it, not that no other λ is better")
+    return Check(
+        "learner", CONFIRMED, "λ is given: all other claims are checked for it, but not whether another λ is better"
+    )
 
 
 def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
@@ -128,4 +131,4 @@ def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
         return Check("route", CONFIRMED, f"visits each of {problem.size} regions once")
     if not VisitChecker(PairLosses(problem), problem.rules).keeps_budget(order):
         return Check("route", REFUTED, f"travels farther than its budget, {problem.rules.budget:g}")
-    return Check("route", CONFIRMED, f"{len(order)} visits, as they are allowed")
+    return Check("route", CONFIRMED, f"{len(order)} visits, all allowed")

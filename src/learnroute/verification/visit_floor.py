@@ -34,11 +34,11 @@ class _Lengths(NamedTuple):
     Attributes
     ----------
     noise, kept
-        The minimum noise in an error, and the minimum share of the first model's scatter that remains.
+        The minimum noise in an error, and the minimum share of the initial model's scatter that remains.
     beyond, first, other
-        Losses from these: as a factor of the largest distance, as a factor of the first model's misfit, and absolute.
+        Losses from these: as a factor of the largest distance, as a factor of the initial model's misfit, and absolute.
     learnt, left, unlearnt
-        The maximum shares of regions and of the first model, and how far the sum of all shares is from 1.
+        The maximum shares of regions and of the initial model, and how far the sum of all shares is from 1.
     """
 
     noise: Fraction = Fraction(0)
@@ -90,7 +90,7 @@ def _best_scatter(
     below: Fraction,
     convex: bool,
 ) -> Fraction:
-    """Return the scatter of the first model with the best bound, computed in floats: any number >= 0 is valid."""
+    """Return the scatter of the initial model with the best bound, computed in floats: any number >= 0 is valid."""
     scale = max(*map(abs, away), farthest) or Fraction(1)
     size, first = len(away), np.array([float(x / scale) for x in away])
     scatter = np.maximum(first, 0.0)

@@ -44,7 +44,7 @@ class RouteCosts:
     problem, rules
         The problem, and the rules of visits.
     terms
-        The exact sums of dissimilarities and of the first model's errors.
+        The exact sums of dissimilarities and of the initial model's errors.
     certificate
         Multipliers and ng-sets.
     room

@@ -39,7 +39,7 @@ def why_not(problem: Problem, rules: VisitRules, order: Sequence[int]) -> str:
         return f"{len(order)} visits; {rules.at_least} … {rules.at_most} are possible"
     for i, name in enumerate(problem.regions):
         if rules.required[i] and not visits[i]:
-            return f"region {name!r} is missing, which must be visited"
+            return f"region {name!r} must be visited, but is missing"
         if visits[i] > (most := rules.repeats[i]):
             return f"region {name!r} is visited {visits[i]} times; {most} are allowed"
     return ""
@@ -91,7 +91,7 @@ class VisitChecker:
             try:
                 least = costs.least(goal)
             except EffortExceededError:
-                return Outcome(why="its ng-sets are too large to repeat it")
+                return Outcome(why="its ng-sets are too large to repeat the proof")
         elif isinstance(certificate, Simple) and self._floor is not None:
             least = self._floor
         else:
@@ -123,7 +123,7 @@ class VisitChecker:
                 if total.high < goal:
                     return Outcome(better=goal - total.high)
                 if total.low < goal:
-                    return Outcome(why="the optimum is too near to the goal to tell")
+                    return Outcome(why="the optimum is too close to the claimed bound to decide")
         return Outcome(proved=True)
 
     def _values(self) -> Iterator[tuple[NDArray[np.int64], FloatArray, FloatArray]]:
@@ -192,7 +192,7 @@ class VisitChecker:
                 return Outcome(proved=True)
             if (value := self.losses.total(least.order).high) < goal:
                 return Outcome(better=goal - value)
-        return Outcome(why="the optimum is too near to the goal to tell")
+        return Outcome(why="the optimum is too close to the claimed bound to decide")
 
     def _retention(self) -> held_karp.Kept:
         problem, rules, learner = self.problem, self.rules, self.problem.learner

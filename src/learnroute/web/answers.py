@@ -12,7 +12,9 @@ from learnroute.formats.schemas import plan_schema, problem_schema
 Regime = Literal["under", "over", "mixed"]
 Dissimilarities = Annotated[
     Literal["estimate", "upper", "measured"],
-    Field(description="What all losses go by: unbiased estimates, upper bounds, or measured errors (transfer)"),
+    Field(
+        description="Dissimilarities behind all losses: unbiased estimates, upper bounds, or measured errors (transfer)"
+    ),
 ]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -30,18 +32,18 @@ class ComparedMethod(BaseModel):
 
     method: str
     loss: dict[str, float] | None
-    ratio: float | None = Field(description="The loss over the bound; null where that is not positive")
+    ratio: float | None = Field(description="Loss divided by the lower bound; null if the bound is not positive")
     seconds: float
-    draws: NonNegativeInt = Field(description="Routes that the loss is averaged over")
-    refused: str | None = Field(description="Why the method cannot work on this problem")
+    draws: NonNegativeInt = Field(description="Number of routes over which the loss is averaged")
+    refused: str | None = Field(description="Reason why the method cannot solve this problem")
     plan: Plan | None
 
 
 class Comparison(BaseModel):
     """Several methods on one problem, with the best lower bound that any of them proved."""
 
-    lower_bound: float = Field(description="No route has a smaller loss")
-    bound_is_optimum: bool
+    lower_bound: float = Field(description="Proved lower bound on the loss of every route")
+    bound_is_optimum: bool = Field(description="Whether some route attains the lower bound")
     dissimilarities: Dissimilarities
     rows: list[ComparedMethod]
 
@@ -51,7 +53,9 @@ class TradeoffPoint(BaseModel):
 
     travel_cost: float
     error: float
-    rates: list[float | None] | None = Field(description="Travel rates from and up to which no other route is better")
+    rates: list[float | None] | None = Field(
+        description="Least and greatest travel rate at which this route is optimal"
+    )
     order: list[NonNegativeInt]
     route: list[str]
 
@@ -60,31 +64,31 @@ class Tradeoff(BaseModel):
     """The routes that no other route beats in both travel and error, from minimum travel to minimum error."""
 
     points: list[TradeoffPoint]
-    complete: bool = Field(description="Whether none is missing")
-    rate: float
-    chosen: NonNegativeInt = Field(description="Index of the point that is best at this rate")
+    complete: bool = Field(description="Whether all Pareto-optimal routes are listed")
+    rate: float = Field(description="Travel rate of the problem")
+    chosen: NonNegativeInt = Field(description="Index of the point with the least loss at this rate")
     dissimilarities: Dissimilarities
-    marks: dict[str, TradeoffPoint] = Field(description="Routes of other methods, by method")
+    marks: dict[str, TradeoffPoint] = Field(description="Routes of other methods, for comparison")
 
 
 class ComparedLearner(BaseModel):
     """One learner on one route."""
 
     learner: str
-    route_kind: str = Field(description="Which route: shortest, papers-best (of least squares) or own-best")
-    memory: NonNegativeInt | None = Field(description="Numbers kept besides the samples at hand; null for the floor")
+    route_kind: str = Field(description="shortest, papers-best (best route of least squares) or own-best")
+    memory: NonNegativeInt | None = Field(description="Numbers stored besides the current samples; null for the floor")
     order: list[NonNegativeInt] | None
     route: list[str] | None
-    error: float | None = Field(description="Expected final error per region; null where it does not exist")
+    error: float | None = Field(description="Expected error per region after the last visit; null if it does not exist")
     travel_cost: float | None
     total: float | None
-    saves: float | None = Field(description="Loss by which the total is below that of the first row that has one")
-    step: float | None = Field(description="Loss by which the total is below that of the row before")
-    regularization: float | list[float] | None = Field(description="λ, or one for each visit")
+    saves: float | None = Field(description="Reduction of the total loss compared with the first row that has a total")
+    step: float | None = Field(description="Reduction of the total loss compared with the previous row")
+    regularization: float | list[float] | None = Field(description="λ, or one λ per visit")
     regularization_range: list[float] | None = Field(
-        description="The λ whose loss is within 1 %; where there is one for each visit, common factors"
+        description="Range of λ with a loss within 1 % of the least; for one λ per visit, range of a common factor"
     )
-    refused: str | None = Field(description="Why there is no expected error")
+    refused: str | None = Field(description="Reason why there is no expected error")
 
 
 class LearnerCurve(BaseModel):
@@ -93,35 +97,35 @@ class LearnerCurve(BaseModel):
     route_kind: str
     order: list[NonNegativeInt]
     totals: list[float]
-    limit: float | None = Field(description="The total loss of least squares, where it exists")
+    limit: float | None = Field(description="Total loss of least squares on this route, if it exists")
 
 
 class LearnerTable(BaseModel):
     """A comparison of learners, from the paper's learner on the shortest route to the floor."""
 
     rows: list[ComparedLearner]
-    regularizations: list[float] = Field(description="The λ of the curves")
+    regularizations: list[float] = Field(description="Values of λ on the horizontal axis")
     curves: list[LearnerCurve]
     dissimilarities: Dissimilarities
-    complete: bool = Field(description="Whether the time limit did not come first")
+    complete: bool = Field(description="Whether all learners were compared within the time limit")
     notes: list[str]
 
 
 class VisitRow(BaseModel):
-    """The best route with a given number of visits; the untrained model for 0 visits."""
+    """The best route with a given number of visits; the initial model for 0 visits."""
 
     visits: NonNegativeInt
     route: list[str]
-    error: float = Field(description="Expected error per region, visited or not")
-    travel: float = Field(description="Travel of the whole route, in its own units")
+    error: float = Field(description="Expected error per region, including regions without a visit")
+    travel: float = Field(description="Travel of the whole route")
     total: float
-    optimal: bool = Field(description="Whether it is proved that no route with as many visits has a smaller total")
+    optimal: bool = Field(description="Whether the route is proved optimal for this number of visits")
     regularization: float | list[float] | None = Field(
-        default=None, description="λ, or one for each visit, where it was chosen with the route"
+        default=None, description="λ, or one λ per visit, if it was chosen with the route"
     )
-    routes: list[list[str]] | None = Field(default=None, description="Of several vehicles: the route of each")
+    routes: list[list[str]] | None = Field(default=None, description="Route of each vehicle, if there are several")
     models: list[NonNegativeInt] | None = Field(
-        default=None, description="The model that each visit trains, from 0, where one vehicle carries several"
+        default=None, description="The model that each visit trains, from 0, if one vehicle carries several"
     )
 
 
@@ -130,7 +134,7 @@ class VisitCurve(BaseModel):
 
     rows: list[VisitRow]
     best: NonNegativeInt = Field(description="Index of the row with the least total loss")
-    floor: float = Field(description="The error of the mean of all regions' models")
+    floor: float = Field(description="Error of the mean of all true models")
     dissimilarities: Dissimilarities
     summary: str
     notes: list[str]
@@ -139,29 +143,27 @@ class VisitCurve(BaseModel):
 class FleetRow(BaseModel):
     """The best routes of one fleet, or federated averaging, which is evaluated but not planned."""
 
-    vehicles: NonNegativeInt = Field(description="Vehicles with a model each; none in federated averaging")
-    models: NonNegativeInt = Field(description="Models: one per vehicle, those of one vehicle, or one per region")
+    vehicles: NonNegativeInt = Field(description="Number of vehicles; 0 for federated averaging")
+    models: NonNegativeInt = Field(description="Number of models")
     serve: Literal["merged", "own", "federated"]
     error: float = Field(description="Expected error per region")
-    travel: float = Field(description="Travel of all vehicles, in its own units")
+    travel: float = Field(description="Travel of all vehicles")
     longest: float = Field(description="Travel of the longest route")
     total: float
-    routes: list[list[str]] = Field(description="One per vehicle")
-    optimal: bool = Field(description="Whether it is proved that no routes of this fleet have a smaller total")
+    routes: list[list[str]] = Field(description="Route of each vehicle")
+    optimal: bool = Field(description="Whether the routes are proved optimal for this fleet")
     trained: list[NonNegativeInt] | None = Field(
-        default=None, description="The model that each visit trains, from 0, where one vehicle carries several"
+        default=None, description="The model that each visit trains, from 0, if one vehicle carries several"
     )
-    rounds: NonNegativeInt | None = Field(default=None, description="Of federated averaging")
-    regularization: float | list[float] | None = Field(
-        default=None, description="λ, where it was chosen with the routes"
-    )
+    rounds: NonNegativeInt | None = Field(default=None, description="Rounds of federated averaging")
+    regularization: float | list[float] | None = Field(default=None, description="λ, if it was chosen with the routes")
 
 
 class FleetTable(BaseModel):
     """A comparison of numbers of vehicles and models: one row per fleet, then federated averaging."""
 
     rows: list[FleetRow]
-    best: NonNegativeInt = Field(description="Index of the planned row with the least total loss")
+    best: NonNegativeInt = Field(description="Index of the row with the least total loss, federated averaging excluded")
     dissimilarities: Dissimilarities
     notes: list[str]
 
@@ -171,31 +173,33 @@ class ModelHistory(BaseModel):
 
     order: list[NonNegativeInt]
     route: list[str]
-    retentions: list[float] = Field(description="Share of the old model that each visit keeps, in order of visit")
+    retentions: list[float] = Field(description="Retention of each visit: share of the previous model that remains")
     weights: list[float] = Field(description="Share of each visit in the final model, in order of visit")
-    errors: list[list[float]] = Field(description="One row per moment, one column per region")
+    errors: list[list[float]] = Field(
+        description="Expected errors: one row before the first and after each visit, one column per region"
+    )
 
 
 class ErrorHistory(ModelHistory):
     """An error history with its regime, scores and dissimilarities; with several models, the history of the first."""
 
     regime: Regime
-    scores: list[float] = Field(description="By region")
+    scores: list[float] = Field(description="Score of each region")
     dissimilarities: Dissimilarities
-    models: list[ModelHistory] | None = Field(default=None, description="Of several models: one history per model")
+    models: list[ModelHistory] | None = Field(default=None, description="One history per model, if there are several")
 
 
 class ReadProblem(BaseModel):
     """The problem read from uploaded files."""
 
     problem: Problem
-    places: list[list[float]] = Field(description="Where to draw the regions and, last, the depot if there is one")
-    places_made_up: bool = Field(description="Whether the files have no places, so that these are drawn from travel")
-    learner_taken: bool = Field(
-        description="Whether the files have no learner, so that the one of the request is taken"
+    places: list[list[float]] = Field(description="Map positions of the regions and, last, of a depot")
+    places_made_up: bool = Field(
+        description="Whether the files have no coordinates, so that positions are computed from travel"
     )
+    learner_taken: bool = Field(description="Whether the files have no learner, so that the request's learner is used")
     ways: list[list[list[list[float]] | None]] | None = Field(
-        description="Places on the way along streets, from row to column; null where travel is not along streets"
+        description="Street paths from row to column; null if travel does not follow streets"
     )
 
 
@@ -206,17 +210,17 @@ class Job(BaseModel):
     task: str
     state: State
     stage: str
-    progress: float = Field(description="Share that is done")
-    error: str | None = Field(description="Why it failed")
+    progress: float = Field(description="Completed share, from 0 to 1")
+    error: str | None = Field(description="Reason of the failure")
 
 
 class ServiceLimits(BaseModel):
     """The limits of one request."""
 
-    body: NonNegativeInt = Field(description="Bytes")
-    regions: NonNegativeInt
-    seconds: float
-    queue: NonNegativeInt = Field(description="Calculations that may wait")
+    body: NonNegativeInt = Field(description="Maximum size of a request in bytes")
+    regions: NonNegativeInt = Field(description="Maximum number of regions")
+    seconds: float = Field(description="Maximum time limit of a calculation")
+    queue: NonNegativeInt = Field(description="Maximum number of waiting calculations")
 
 
 class Health(BaseModel):
@@ -225,8 +229,8 @@ class Health(BaseModel):
     status: str
     version: str
     workers: NonNegativeInt
-    busy: NonNegativeInt
-    waiting: NonNegativeInt
+    busy: NonNegativeInt = Field(description="Number of workers that calculate")
+    waiting: NonNegativeInt = Field(description="Number of waiting calculations")
     limits: ServiceLimits
 
 
@@ -248,15 +252,15 @@ class ProblemFormats(BaseModel):
 
     read: list[str]
     write: list[str]
-    degrees: list[str] = Field(description="Of those written, the ones that need longitudes and latitudes")
+    degrees: list[str] = Field(description="Written formats that need longitudes and latitudes")
 
 
 class PlanFormats(BaseModel):
     """Suffixes of plan files."""
 
     write: list[str]
-    degrees: list[str] = Field(description="Of these, the ones that need longitudes and latitudes")
-    plane: list[str] = Field(description="Of these, the ones that need places in a plane")
+    degrees: list[str] = Field(description="Formats that need longitudes and latitudes")
+    plane: list[str] = Field(description="Formats that need coordinates in a plane")
 
 
 class Formats(BaseModel):
@@ -286,8 +290,8 @@ class Refusal(BaseModel):
     type: str
     title: str
     status: NonNegativeInt
-    detail: str = Field(description="What is wrong and what would do, in one line")
-    field: str = Field(default="", description="The member at fault; left out where it is none")
+    detail: str = Field(description="Field, value and remedy, in one line")
+    field: str = Field(default="", description="The member at fault; omitted if there is none")
 
 
 def document_schemas() -> dict[str, Any]:

@@ -93,12 +93,12 @@ def _add_task(app: FastAPI, task: str, jobs: Jobs, intake: Intake) -> None:
 
 def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> None:
     """Add the routes that submit, show, follow, fetch and cancel jobs."""
-    any_request = {"description": "As for POST /api/TASK; what is wrong with it is told by the job's result"}
-    location = {"Location": {"schema": {"type": "string"}, "description": "The job's address"}}
+    any_request = {"description": "Body of POST /api/TASK; errors in it are reported by the job's result"}
+    location = {"Location": {"schema": {"type": "string"}, "description": "Address of the job"}}
 
     @app.post(
         "/api/jobs", operation_id="submit", status_code=202, summary="Submit a long calculation",
-        responses={202: {"headers": location}, **openapi.refusals(400, 408, 413, 415, 422, 429)},
+        responses={202: {"headers": location}, **openapi.refusals(400, 408, 413, 415, 422)},
         openapi_extra=openapi.body(any_request),
     )  # fmt: skip
     async def submit(task: TaskName, request: Request, response: Response) -> answers.Job:
@@ -109,7 +109,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> N
         response.headers["Location"] = f"{settings.root_path}/api/jobs/{job.id}"
         return job.to_dict()
 
-    @app.get("/api/jobs/{id}", operation_id="look", summary="Where a job is", responses=openapi.refusals(404, 422))
+    @app.get("/api/jobs/{id}", operation_id="look", summary="State of a job", responses=openapi.refusals(404, 422))
     async def look(id: str) -> answers.Job:
         return jobs.get(id).to_dict()
 
@@ -119,7 +119,10 @@ def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> N
         jobs.cancel(job)
         return job.to_dict()
 
-    stream = {"description": "The job as data", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+    stream = {
+        "description": "Events whose data are the state of the job",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
 
     @app.get(
         "/api/jobs/{id}/events", operation_id="follow", summary="Follow a job: events `progress`, then one `end`",
@@ -129,10 +132,10 @@ def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> N
         unbuffered = {"x-accel-buffering": "no"}  # nginx passes events on at once
         return StreamingResponse(jobs.follow(jobs.get(id)), media_type="text/event-stream", headers=unbuffered)
 
-    result = {"description": "As the task's own answer", "content": openapi.files()}
+    result = {"description": "The answer of the task", "content": openapi.files()}
 
     @app.get(
-        "/api/jobs/{id}/result", operation_id="fetch", summary="Fetch what a job calculated", response_class=Response,
+        "/api/jobs/{id}/result", operation_id="fetch", summary="Fetch the result of a job", response_class=Response,
         responses={200: result, **openapi.refusals(400, 404, 409, 422, 500, 503)},
     )  # fmt: skip
     async def fetch(id: str) -> Response:
@@ -147,7 +150,7 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
     )  # fmt: skip
 
     @app.get(
-        "/api/health", operation_id="health", summary="Whether the service is up, and its limits",
+        "/api/health", operation_id="health", summary="Status, load and limits of the service",
         responses=openapi.refusals(),
     )  # fmt: skip
     async def health() -> answers.Health:
@@ -157,7 +160,7 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
         )  # fmt: skip
 
     @app.get(
-        "/api/formats", operation_id="formats", summary="Methods, and formats read and written",
+        "/api/formats", operation_id="formats", summary="Methods and file formats",
         responses=openapi.refusals(),
     )  # fmt: skip
     async def formats() -> answers.Formats:
@@ -172,7 +175,7 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
         )
 
     @app.get(
-        "/api/examples", operation_id="examples", summary="The examples that come with the service",
+        "/api/examples", operation_id="examples", summary="List of examples",
         responses=openapi.refusals(),
     )  # fmt: skip
     async def list_examples() -> answers.Examples:
@@ -180,7 +183,7 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
         return answers.Examples(examples=found)
 
     @app.get(
-        "/api/examples/{name}", operation_id="example", summary="One of them, as a problem",
+        "/api/examples/{name}", operation_id="example", summary="An example as a problem",
         responses={200: {"model": answers.Problem}, **openapi.refusals(404, 422)},
     )  # fmt: skip
     async def example(name: str) -> Response:
@@ -193,7 +196,7 @@ def _add_watching(app: FastAPI, pool: Pool, metrics: Metrics) -> None:
     """Add the routes for orchestrators and operators: readiness and metrics."""
 
     @app.get(
-        "/health", operation_id="ready", summary="Whether calculations can be carried out: a worker is there",
+        "/health", operation_id="ready", summary="Whether a worker is ready to calculate",
         responses=openapi.refusals(503),
     )  # fmt: skip
     async def ready() -> answers.Ready:
@@ -204,7 +207,7 @@ def _add_watching(app: FastAPI, pool: Pool, metrics: Metrics) -> None:
     text = {"description": "Prometheus text format", "content": {"text/plain": {"schema": {"type": "string"}}}}
 
     @app.get(
-        "/metrics", operation_id="metrics", summary="Counts and times, in the text format of Prometheus",
+        "/metrics", operation_id="metrics", summary="Metrics in the text format of Prometheus",
         response_class=Response, responses={200: text, **openapi.refusals()},
     )  # fmt: skip
     async def show_metrics() -> Response:
@@ -242,7 +245,7 @@ def _refuse_with_problem_documents(app: FastAPI) -> None:
         assert isinstance(error, HTTPException)
         path, detail, headers = request.scope["path"], str(error.detail), dict(error.headers or {})
         if error.status_code == 404:
-            detail = f"there is nothing at {show(path)}; known are {list_names(_addresses(app))} (/docs shows all)"
+            detail = f"unknown path {show(path)}; known are {list_names(_addresses(app))} (/docs shows all)"
         elif error.status_code == 405:  # the router names only the methods of the first matching route
             headers["Allow"] = ", ".join(sorted(_methods(app, path)))
             detail = f"{show(path)} does not take {show(request.method)}, but {headers['Allow']} (/docs shows all)"
@@ -255,7 +258,7 @@ def _refuse_with_problem_documents(app: FastAPI) -> None:
         return await respond_refusal(_, Refusal(422, f"{field}: {first['msg'].lower()}", field))
 
     async def respond_error(_: Request, error: Exception) -> Response:
-        refusal = Refusal(500, "an error of the service, not of the request; its log has the cause")
+        refusal = Refusal(500, "internal error of the service, not of the request; see its log")
         return Response(refusal.document(), 500, media_type=PROBLEM_JSON)
 
     handlers: dict[Any, Callable[[Request, Exception], Awaitable[Response]]] = {

@@ -71,7 +71,7 @@ class Guard:
         """Return the refusal of a request with invalid framing or beyond the limit; it closes the connection."""
         headers = Headers(scope=scope)
         if "content-length" in headers and "transfer-encoding" in headers:
-            reason = "Content-Length and Transfer-Encoding exclude each other"
+            reason = "Content-Length and Transfer-Encoding are both given; send one of them"
             return Refusal(400, reason, "Transfer-Encoding", close=True)
         if "transfer-encoding" in headers and scope["http_version"] == "1.0":
             return Refusal(400, "HTTP/1.0 has no Transfer-Encoding", "Transfer-Encoding", close=True)
@@ -84,7 +84,7 @@ class Guard:
         headers = Headers(scope=scope)
         own = _authority(headers.get("host", ""), scope["scheme"])
         if own is None or not self._is_ours(own[0]):
-            return Refusal(421, "this service does not answer to this name", "Host")  # DNS rebinding
+            return Refusal(421, "this service has another host name; see --allow-host", "Host")  # DNS rebinding
         if scope["path"] in PAGE:
             return None
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):

@@ -33,10 +33,10 @@ class Intake:
             async with asyncio.timeout(self._seconds):
                 return await self._whole(request)
         except TimeoutError:
-            reason = f"the body was not here within {self._seconds:g} seconds; send it faster, or less"
+            reason = f"the body did not arrive within {self._seconds:g} seconds; send less, or use a faster connection"
             raise Refusal(408, reason, "body", close=True) from None
         except ClientDisconnect:
-            raise Refusal(400, "the client left before the body was whole", "body") from None
+            raise Refusal(400, "the client disconnected before the body was complete", "body") from None
 
     async def _whole(self, request: Request) -> bytes:
         body = bytearray()

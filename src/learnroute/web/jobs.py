@@ -104,7 +104,7 @@ class Jobs:
         """Queue a calculation."""
         unfinished = sum(not job.over for job in self._jobs.values())
         if unfinished >= self._settings.kept_jobs:
-            raise Refusal(429, f"{unfinished} jobs are unfinished already; try again later", retry=5)
+            raise Refusal(503, f"{unfinished} jobs are unfinished already; try again later", retry=5)
         job = Job(task)
         job.ticket = self._ticket(job, body)
         self._pool.submit(job.ticket)

@@ -16,28 +16,27 @@ from learnroute.web.refusals import PROBLEM_JSON
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import MEDIA, TASKS
 
-DESCRIPTION = """Problems and plans are the same JSON as in files. Short calculations are answered at once by
-`POST /api/TASK`; a client that leaves frees the worker. Long ones are submitted to `POST /api/jobs?task=TASK` with the
-same body, followed as server-sent events, cancelled and fetched. Every refusal is a problem document (RFC 9457) whose
-`field` names what is wrong."""
+DESCRIPTION = """Problems and plans are the same JSON as in files. `POST /api/TASK` answers short calculations
+directly; they are cancelled if the client disconnects. Submit long ones with the same body to
+`POST /api/jobs?task=TASK`, follow them as server-sent events, and fetch the result or cancel them. Errors are problem
+documents (RFC 9457) whose `field` names the member at fault."""
 
 REFUSED = {
-    400: "The body is not JSON, or its length is given in two ways",
+    400: "The body is not JSON, or its length is given twice",
     401: "The bearer token is missing or wrong",
-    403: "Called from a page of another origin",
-    404: "There is no such thing",
-    409: "There is no result: not yet, or cancelled",
+    403: "The request comes from a page of another origin",
+    404: "Unknown path, example or job",
+    409: "The calculation is not finished, or was cancelled",
     408: "The body did not arrive in time",
     413: "The body is too large",
     415: "The body is not application/json",
-    421: "Called by a name that is not the service's",
-    422: "Something in the request is wrong; `field` names it",
-    429: "Too many calculations are waiting; Retry-After says when to come again",
-    500: "An error of the service",
-    503: "No worker is ready, it was lost or did not keep its time limit; too many connections or large requests",
+    421: "The Host header does not name this service",
+    422: "The request is invalid; `field` names the member at fault",
+    500: "Internal error of the service",
+    503: "Too many requests or waiting calculations; or the worker is not ready, failed or exceeded its time limit",
 }
 ALWAYS = (400, 401, 403, 421, 503)
-TASK_REFUSALS = (408, 409, 413, 415, 422, 429, 500)
+TASK_REFUSALS = (408, 409, 413, 415, 422, 500)
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -47,8 +46,9 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     found: dict[int | str, dict[str, Any]] = {
         status: {"description": REFUSED[status], "content": content} for status in sorted({*statuses, *ALWAYS})
     }
-    for status in {429, 503} & set(found):
-        found[status]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "Seconds"}}
+    found[503]["headers"] = {
+        "Retry-After": {"schema": {"type": "string"}, "description": "Seconds until the next attempt"}
+    }
     return found
 
 

@@ -143,13 +143,13 @@ class Pool:
         return len(self._ready)
 
     def submit(self, ticket: Ticket) -> None:
-        """Queue a ticket, or reject it with status 429 if the queue is full."""
+        """Queue a ticket, or reject it with status 503 if the queue is full."""
         with self._changed:
             held = sum(len(waiting.body) for waiting in self._waiting)
             if len(self._waiting) >= self._settings.queue or held > MOST_HELD:
                 pause = self._typical * len(self._waiting) / self._settings.workers
                 detail = f"{len(self._waiting)} calculations are waiting already; try again later"
-                raise Refusal(429, detail, retry=min(60, max(1, round(pause))))
+                raise Refusal(503, detail, retry=min(60, max(1, round(pause))))
             self._waiting.append(ticket)
             self._changed.notify_all()
 
@@ -265,7 +265,9 @@ class Pool:
 
 
 def _late() -> Refusal:
-    return Refusal(503, "the calculation did not keep its time limit and was ended; ask for less", retry=1)
+    return Refusal(
+        503, "the calculation exceeded its time limit and was stopped; reduce the problem or the time limit", retry=1
+    )
 
 
 def _worker_lost() -> Refusal:
@@ -281,5 +283,5 @@ def _outcome(message: Result | Refusal | Stop | Broken, ticket: Ticket) -> Outco
         return _job_cancelled()
     if isinstance(message, Broken):
         log.error("task %s failed:\n%s", ticket.task, message.trace)
-        return Refusal(500, "an error of the service, not of the request; its log has the cause")
+        return Refusal(500, "internal error of the service, not of the request; see its log")
     return message

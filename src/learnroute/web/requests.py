@@ -215,12 +215,12 @@ class AboutProblem(Request):
     problem: Annotated[Problem, _AsProblem()]
     travel_rate: Annotated[
         float | None,
-        Field(ge=0, le=LARGEST_VALUE, description="Loss that one unit of travel is worth; the problem's own if null"),
+        Field(ge=0, le=LARGEST_VALUE, description="Loss per unit of travel; default: from the problem"),
         check_with(as_number, least=0.0, meaning="the travel rate"),
     ] = None
     dissimilarities: Annotated[
         Literal["estimate", "upper"] | None,
-        Field(description="Plan by unbiased estimates (if null: where the problem has some) or by upper bounds"),
+        Field(description="Plan with unbiased estimates (default if the problem has them) or with upper bounds"),
         check_with(as_choice, known=["estimate", "upper"]),
     ] = None
 
@@ -237,7 +237,7 @@ class SolvingRequest(AboutProblem):
     seed: Annotated[int, Field(ge=0, le=LARGEST_COUNT), check_with(as_count, least=0, meaning="the seed")] = 0
     time_limit: Annotated[
         float | None,
-        Field(gt=0, description="Seconds; the most is limits.seconds of /api/health"),
+        Field(gt=0, description="Seconds; at most limits.seconds of /api/health"),
         check_with(_seconds),
     ] = None
 
@@ -277,19 +277,19 @@ class Routed(AboutProblem):
 
     route: Annotated[
         list[str | int] | None,
-        Field(description="Names of regions, or 0-based indices, in order of visit; of one vehicle"),
+        Field(description="Names or 0-based indices of regions in order of visit, for one vehicle"),
         check_with(_route),
     ] = None
     routes: Annotated[
         list[list[str | int]] | None,
-        Field(min_length=1, max_length=MOST, description="The same with one list per vehicle; instead of route"),
+        Field(min_length=1, max_length=MOST, description="One route per vehicle; replaces route"),
         check_with(_routes),
     ] = None
     models: Annotated[
         list[int] | None,
         Field(
             json_schema_extra={"items": {"type": "integer", "minimum": 0, "maximum": MOST - 1}},
-            description="The model that each visit trains, from 0, where one vehicle carries several",
+            description="The model that each visit trains, from 0, if one vehicle carries several",
         ),
         check_with(_models),
     ] = None
@@ -343,13 +343,13 @@ class CompareRequest(SolvingRequest):
         list[str],
         Field(
             json_schema_extra={"uniqueItems": True, "minItems": 1, "items": {"type": "string", "enum": list(METHODS)}},
-            description="All but auto if left out",
+            description="Methods to compare; default: all but auto",
         ),
         check_with(_methods),
     ] = [name for name in METHODS if name != "auto"]
     draws: Annotated[
         int,
-        Field(ge=1, le=MOST_DRAWS, description="Routes that random methods are averaged over"),
+        Field(ge=1, le=MOST_DRAWS, description="Number of routes over which random methods are averaged"),
         check_with(_most, least=1, most=MOST_DRAWS, meaning="the number of draws"),
     ] = 100
 
@@ -359,7 +359,7 @@ class TradeoffRequest(SolvingRequest):
 
     points: Annotated[
         int,
-        Field(ge=2, le=MOST_POINTS, description="Plans to make beyond 14 regions (8 with a regularised learner)"),
+        Field(ge=2, le=MOST_POINTS, description="Number of plans beyond 14 regions (8 with a regularised learner)"),
         check_with(_most, least=2, most=MOST_POINTS, meaning="the number of points"),
     ] = 20
 
@@ -377,17 +377,17 @@ class FleetRequest(SolvingRequest):
 
     vehicles: Annotated[
         list[int],
-        Field(json_schema_extra=SIZE_SCHEMA, description="Numbers of vehicles, with a model each"),
+        Field(json_schema_extra=SIZE_SCHEMA, description="Numbers of vehicles to compare; each vehicle has one model"),
         check_with(_sizes),
     ] = list(SIZES)
     models: Annotated[
         list[int],
-        Field(json_schema_extra=SIZE_SCHEMA, description="Numbers of models on one vehicle"),
+        Field(json_schema_extra=SIZE_SCHEMA, description="Numbers of models on one vehicle to compare"),
         check_with(_sizes),
     ] = list(SIZES)
     serve: Annotated[
         Literal["merged", "own"] | None,
-        Field(description="How models serve the regions; both ways are compared if null"),
+        Field(description="merged: one average model; own: the best model for each region; default: compare both"),
         check_with(as_choice, known=[MERGED, OWN]),
     ] = None
     rounds: Annotated[
@@ -417,7 +417,7 @@ class ReadRequest(Request):
     files: Annotated[list[UploadedFile], Field(min_length=1, max_length=MOST_FILES), check_with(_files)]
     learner: Annotated[
         dict[str, Any] | None,
-        Field(description="The learner of files that have none"),
+        Field(description="Learner for files without one"),
         check_with(_learner),
     ] = None
 
@@ -432,7 +432,7 @@ class ExportRequest(PlanRequest, Routed):
 
     ways: Annotated[
         list[list[list[list[float]] | None]] | None,
-        Field(description="Places on the way along streets, from row to column, as /api/read gives them"),
+        Field(description="Street paths from row to column, as returned by /api/read"),
         check_with(_ways),
     ] = None
     what: Annotated[Literal["plan", "problem"], check_with(as_choice, known=["plan", "problem"])] = "plan"

@@ -23,11 +23,11 @@ from learnroute.model.fleet_losses import error_histories
 from learnroute.model.losses import error_over_time, shares_along
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
+from learnroute.model.scaling import scaled_places
 from learnroute.model.streets import ways_along
 from learnroute.model.subsets import with_costs
 from learnroute.model.validation import FloatArray
 from learnroute.planner import evaluate, plan_within
-from learnroute.plots.scaling import scaled_places
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import tradeoff

@@ -59,6 +59,6 @@ def read_certificate(data: Any, size: int, regions: int | None = None) -> Certif
 def certificate_schema() -> dict[str, Any]:
     """Return the JSON schema of a certificate, with one alternative per kind."""
     return {
-        "description": "What the lower bound follows from: docs/bounds.md",
+        "description": "Proof of the lower bound; see docs/bounds.md",
         "oneOf": [each.schema() for each in KINDS.values()],
     }

@@ -60,7 +60,7 @@ class Certificate(ABC):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Return the JSON schema of this kind."""
-        bound = {"type": "number", "description": "No route has a smaller total; per region"}
+        bound = {"type": "number", "description": "Lower bound on the total loss per region"}
         return {
             "type": "object",
             "description": (cls.__doc__ or "").partition("\n")[0],

@@ -51,10 +51,13 @@ class BranchAndBound(Certificate):
 
     kind: ClassVar[str] = "branch-and-bound"
     members: ClassVar[Mapping[str, Any]] = {
-        "multipliers": {**NUMBERS, "description": "Of the root's 1-tree: one a region, then those of home and out"},
+        "multipliers": {
+            **NUMBERS,
+            "description": "Multipliers of the root's 1-tree: one per region, then those of the vertices home and out",
+        },
         "nodes": {
             "type": "array",
-            "description": "Depth first",
+            "description": "Nodes of the tree, depth first",
             "items": {
                 "type": "object",
                 "properties": {
@@ -63,12 +66,15 @@ class BranchAndBound(Certificate):
                         "items": {"type": "integer", "minimum": -1},
                         "minItems": 3,
                         "maxItems": 3,
-                        "description": "A vertex and the ends of two of its edges, -1 for none; missing if pruned",
+                        "description": "A vertex and the ends of two of its edges, or -1; omitted in pruned nodes",
                     },
-                    "multipliers": {**NUMBERS, "description": "One a region and that of home; missing if infeasible"},
+                    "multipliers": {
+                        **NUMBERS,
+                        "description": "One per region, then that of home; omitted in infeasible nodes",
+                    },
                     "combs": {
                         "type": "array",
-                        "description": "Pairs: the number of a comb and its dual value",
+                        "description": "Pairs of the index of a comb and its dual value",
                         "items": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
                     },
                 },
@@ -77,7 +83,7 @@ class BranchAndBound(Certificate):
         },
         "combs": {
             "type": "array",
-            "description": "A handle and an odd number of teeth each, as lists of vertices",
+            "description": "Combs: a handle and an odd number of teeth, as lists of vertices",
             "items": LISTS_OF_INDICES,
         },
     }

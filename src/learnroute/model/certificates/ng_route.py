@@ -20,9 +20,12 @@ from learnroute.model.validation import FloatArray
 Rows = tuple[tuple[int, ...], ...]  # a position, a region, and additional regions in its ng-set there
 
 MEMBERS: dict[str, Any] = {
-    "multipliers": {**NUMBERS, "description": "One a region, for the constraint that it is visited once"},
-    "ng_sets": {**LISTS_OF_INDICES, "description": "For each region its ng-set, at all positions"},
-    "ng_sets_at": {**LISTS_OF_INDICES, "description": "A position, a region, and what is in its ng-set there besides"},
+    "multipliers": {**NUMBERS, "description": "One per region, for the constraint that it is visited once"},
+    "ng_sets": {**LISTS_OF_INDICES, "description": "The ng-set of each region, at all positions"},
+    "ng_sets_at": {
+        **LISTS_OF_INDICES,
+        "description": "Additions to ng-sets: a position, a region, and the members added there",
+    },
 }
 
 
@@ -99,7 +102,7 @@ class NgRoutes(Certificate):
         **MEMBERS,
         "fixing": {
             "type": "array",
-            "description": "Earlier relaxations, by whose reduced costs arcs were fixed to 0",
+            "description": "Earlier relaxations; their reduced costs fixed arcs to 0",
             "items": {
                 "type": "object",
                 "properties": MEMBERS,
@@ -109,7 +112,7 @@ class NgRoutes(Certificate):
         },
         "turns": {
             "type": "array",
-            "description": "What ng-sets take in before each further labelling, backward and forward in turn",
+            "description": "Additions to ng-sets before each further labelling, backward and forward in turn",
             "items": LISTS_OF_INDICES,
         },
     }

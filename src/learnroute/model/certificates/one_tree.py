@@ -19,7 +19,7 @@ class OneTree(Certificate):
 
     kind: ClassVar[str] = "one-tree"
     members: ClassVar[Mapping[str, Any]] = {
-        "multipliers": {**NUMBERS, "description": "One a region, then those of the vertices home and out"}
+        "multipliers": {**NUMBERS, "description": "One per region, then those of the vertices home and out"}
     }
 
     multipliers: FloatArray

@@ -29,12 +29,12 @@ class VisitRoutes(Certificate):
 
     kind: ClassVar[str] = "visit-routes"
     members: ClassVar[Mapping[str, Any]] = {
-        "multipliers": {**NUMBERS, "description": "One per stop, for how often it is visited; a depot's is 0"},
-        "ng_sets": {**LISTS_OF_INDICES, "description": "For each stop its ng-set; empty for a depot"},
+        "multipliers": {**NUMBERS, "description": "One per stop, for its number of visits; 0 for a depot"},
+        "ng_sets": {**LISTS_OF_INDICES, "description": "The ng-set of each stop; empty for a depot"},
         "budget_multiplier": {
             "type": "number",
             "minimum": 0,
-            "description": "What a unit of travel beyond the budget costs; 0 if omitted",
+            "description": "Multiplier of the travel budget; default 0",
         },
     }
     optional: ClassVar[tuple[str, ...]] = ("budget_multiplier",)

@@ -58,11 +58,11 @@ class Calibrated(Learner):
         """Return the JSON schema of the shares."""
         share = {"type": "number", "minimum": 0, "maximum": 1}
         texts = {
-            "retention": "p₁, the share of an error that stays",
-            "coupling": "q, the share of the error in the region trained in that all errors lose; at most p₁",
-            "common_retention": "ρ, the share of a common gain that a later visit leaves; p₁ - q if omitted",
+            "retention": "p₁, the share of the previous error that remains after a visit",
+            "coupling": "q, the share of the trained region's error by which all errors decrease; at most p₁",
+            "common_retention": "ρ, the share of a common gain that remains after a later visit; default p₁ - q",
         }
-        return {name: {**share, "description": f"Of the rule calibrated: {text}"} for name, text in texts.items()}
+        return {name: {**share, "description": f"For the rule calibrated: {text}"} for name, text in texts.items()}
 
     def step(self, samples: int) -> Step:
         """Return the measured step."""

@@ -38,11 +38,15 @@ class Gradient(Learner):
     def schema(cls) -> dict[str, Any]:
         """Return the JSON schema of steps and rate."""
         return {
-            "steps": {"type": "integer", "minimum": 1, "description": "Of the rule gradient: the number of steps"},
+            "steps": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Gradient steps per visit, for the rule gradient",
+            },
             "rate": {
                 "type": "number",
                 "exclusiveMinimum": 0,
-                "description": "Of the rule gradient: the size of a step",
+                "description": "Step size, for the rule gradient",
             },
         }
 

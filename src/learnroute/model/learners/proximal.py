@@ -52,7 +52,7 @@ class Proximal(Learner):
         """Return the JSON schema of λ."""
         number = {"type": "number", "minimum": 0, "maximum": LARGEST_VALUE}
         kinds = [number, {"type": "array", "minItems": 2, "items": number}, {"enum": list(CHOSEN)}]
-        text = "Of the rule proximal: one number, one per position, or chosen with the route"
+        text = "Regularisation strength λ, for the rule proximal: a number, one per position, or auto or schedule"
         return {"regularization": {"anyOf": kinds, "description": text}}
 
     def step(self, samples: int) -> Step:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from learnroute import _core
-from learnroute.errors import RefusedError
+from learnroute.errors import RefusedError, percent
 from learnroute.model.certificates import HeldKarp
 from learnroute.model.objective import Factored, Linear
 from learnroute.model.rounding import margin
@@ -50,7 +50,7 @@ def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, param
             if done > 0 and budget.exhausted:
                 share = (turn + done) / len(turns)
                 quick = nearest_neighbour(objective, rng, budget.silent(), params)
-                note = f"{budget.end} with {share:.0%} of the proof done; this route is by nearest neighbours"
+                note = f"{budget.end} with {percent(share)} of the proof done; this route is by nearest neighbours"
                 return replace(quick, order=objective.repair(quick.order), complete=False, notes=(note,))
             done = table.fill(limits.sets_a_call)
             budget.progress("exact", (turn + done) / len(turns))

@@ -79,7 +79,14 @@ def _prove(
     most: int,
     initial: IntArray | None,
 ) -> Answer:
-    """Prove the optimum by labelling up to `most` regions; otherwise return the best order found."""
+    """Prove the optimum by labelling up to `most` regions; otherwise return the best order found.
+
+    All orders of very few regions are tried, which is quicker.
+    """
+    if objective.size <= params.suffix_labelling.fewest:
+        proof = _best_of_all(objective, budget)
+        if proof.proved:
+            return Answer(proof.order, "exact", optimal=True)
     found = search(objective, rng, budget, params, initial)
     if objective.size > most:
         return found
@@ -132,17 +139,18 @@ def _best_of_all(objective: Paired, budget: Budget) -> Optimum:
     """Return the best of all orders by enumeration; not proved if rounding hides which order is best."""
     best, low, relative = None, math.inf, margin(16 * objective.size, 1.0)
     everyone = permutations(range(objective.size))
+    positions, may = np.arange(objective.size), objective.ends.positions(objective.size)
     while some := list(islice(everyone, ORDERS_AT_ONCE)):
+        if budget.exhausted and best is not None:
+            return Optimum(best, False, budget.end)
         orders = np.array(some, dtype=np.int64)
-        orders = orders[[objective.ends.allows(order) for order in orders]] if objective.ends.fixed else orders
+        orders = orders[may[positions, orders].all(axis=1)]
         if len(orders):
             legs = _legs(objective, orders)
             values = legs + objective.pairs.errors_of(orders)
             low = min(low, float((values - relative * (legs + objective.pairs.sizes.errors_of(orders))).min()))
             found = orders[int(np.argmin(values))]
             best = found if best is None else min(best, found, key=objective)
-        if budget.exhausted and best is not None:
-            return Optimum(best, False, budget.end)
     assert best is not None
     value = objective(best)
     proved = value + relative * objective.magnitude(best) - low <= PROOF * abs(value)

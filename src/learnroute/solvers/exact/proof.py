@@ -68,7 +68,7 @@ def prove(objective: Linear, order: IntArray, budget: Budget, params: SolverPara
     best = max(best, routes.certificate(), key=_bound)
     cause = budget.end if routes.late else _stop_reason(budget)
     if routes.overflowed:
-        cause = f"labels outgrew the {effort.ng_route.labels:,} allowed in a layer"
+        cause = f"the limit of {effort.ng_route.labels:,} labels per layer was reached"
     elif routes.stuck:
         cause = "the bound used for unequal samples, or for a way back between free ends, was reached"
     return Proof(incumbent.order, best, routes.proved, "" if routes.proved else cause)

@@ -37,7 +37,7 @@ class Labels:
     """Suffixes of one length: their regions, first and last region, and costs.
 
     `gains[:, j]` is the gain of the pair terms if the preceding model is that of region j; the last column is for the
-    first model. `retention` and `second` are the products of p₁ and p₂ over the suffix. `sizes` are sums of the
+    initial model. `retention` and `second` are the products of p₁ and p₂ over the suffix. `sizes` are sums of the
     absolute values of all terms of costs and gains, which bound their rounding errors.
     """
 
@@ -60,7 +60,7 @@ class Labels:
         self.costs, self.sizes = self.costs + travel, self.sizes + travel
 
     def totals(self, initial: float) -> FloatArray:
-        """Return the values of complete orders; `initial` is the sum of all errors of the first model."""
+        """Return the values of complete orders; `initial` is the sum of all errors of the initial model."""
         totals: FloatArray = self.costs - self.gains[:, -1] + self.retention * initial
         return totals
 
@@ -77,7 +77,7 @@ def label_suffixes(objective: Paired, order: IntArray, budget: Budget, params: S
         levels.append(labels)
         grown = search.grow(labels, position)
         if grown is None:
-            return Optimum(order, False, f"labels outgrew the {params.labels:,} allowed")
+            return Optimum(order, False, f"the limit of {params.labels:,} labels was reached")
         labels = grown
         budget.progress("exact", (size - 1 - position) / size)
         if len(labels) == 0:  # the incumbent is optimal
@@ -103,7 +103,7 @@ class _Search:
         self.positions = objective.ends.positions(self.size)
         self.tables = self.pairs.updates.tables
         given = self.pairs.dissimilarities
-        self.delta = np.column_stack([given.matrix.T, given.initial])  # [k, j]: in k, of what j or the first model is
+        self.delta = np.column_stack([given.matrix.T, given.initial])  # [k, j]: in k, of what j or the initial model is
         self.alike = self.pairs.same_samples or self.pairs.same_positions  # products depend on the set of regions only
         self.completion = _Completion(objective, self.pairs)
         self.largest = 0.0  # largest `sizes` of compared labels

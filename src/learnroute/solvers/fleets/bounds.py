@@ -36,9 +36,9 @@ def fleet_bound(objective: FleetObjective) -> Simple | None:
 def _least_error(objective: FleetObjective) -> float:
     """Return a lower bound on T times the error of any average of models.
 
-    The first model is at the mean of all regions' models, up to a scatter s >= 0. Deviations of the dissimilarities
-    from squared distances are bounded by their worst case, those above by the share of the first model in the average.
-    The same holds for parts of laws that no model has: negative noise, and more coupling than p₁(1 - p₁).
+    The initial model is at the mean of all regions' models, up to a scatter s >= 0. Deviations of the dissimilarities
+    from squared distances are bounded by their worst case, those above by the initial model's share in the average. The
+    same holds for parts of laws that no model has: negative noise, and more coupling than p₁(1 - p₁).
     """
     known, rules, size = objective.visits.known, objective.visits.rules, objective.size
     weights = known.region_weights

@@ -12,11 +12,11 @@ from learnroute.solvers.visits.core_problem import CoreProblem
 Rows = tuple[list[list[int]], list[list[int]]]
 
 
-def core_problem(objective: FleetObjective) -> _core.FleetProblem:
-    """Return the core's problem, with the same numbers of regions."""
+def core_problem(objective: FleetObjective, visits: CoreProblem | None = None) -> _core.FleetProblem:
+    """Return the core's problem, with the same numbers of regions; `visits` may be given if it is known."""
     rules = objective.rules
     return _core.FleetProblem(
-        CoreProblem(objective.visits, with_forbidden=True).core,
+        (visits or CoreProblem(objective.visits, with_forbidden=True)).core,
         np.ascontiguousarray(objective.visits.known.region_weights),
         vehicles=rules.vehicles, models=rules.size, merged=rules.merged, equal=rules.equal, longest=rules.longest,
         limit=rules.limit * (1 + SAME / 2),

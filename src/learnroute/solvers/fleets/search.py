@@ -1,8 +1,7 @@
-"""Search for the routes of a fleet: ruin and recreate (`cpp/fleet_search.h`), annealed from the best of some starts."""
+"""Search for the routes of a fleet: ruin and recreate (`cpp/fleet_search.h`), annealed from several starts."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +14,8 @@ from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.fleets.core_problem import core_problem, routes_from
 from learnroute.solvers.params import DEFAULTS, SolverParams, VisitSearchParams
+from learnroute.solvers.visits.annealing import Annealing
+from learnroute.solvers.visits.core_problem import CoreProblem
 
 
 def search(
@@ -60,63 +61,46 @@ def find_routes(
 ) -> FleetRoutes | None:
     """Return the best routes found; None if none were found that satisfy the rules."""
     annealed = _Annealing(objective, rng, params)
-    best = min(filter(objective.allows, annealed.starts(initial, budget)), key=objective, default=None)
-    if best is None:
-        best = annealed.repair(budget)
-    found = [] if best is None else [best, annealed.anneal(best, budget, 1 - params.descent_share)]
+    starts = [None] * params.starts if initial is None else [initial, *[None] * params.starts]
+    found = annealed.anneal_in_rounds(starts, budget)
     if initial is not None:
         found.append(initial)
     return min(filter(objective.allows, found), key=objective, default=None)
 
 
-class _Annealing:
-    """A search of the core, and its cooling schedule."""
+class _Annealing(Annealing[FleetRoutes]):
+    """Annealing of the routes of a fleet."""
 
     def __init__(self, objective: FleetObjective, rng: np.random.Generator, params: VisitSearchParams) -> None:
-        self.objective, self.rng, self.params = objective, rng, params
-        visits, size = objective.visits, objective.size
-        travel = visits.travel[:size, :size]
-        apart = travel + travel.T
-        np.fill_diagonal(apart, -1.0)  # each region is nearest to itself
-        near = np.argsort(apart, axis=1, kind="stable")[:, 1 : 1 + params.near]
-        self.search = _core.FleetSearch(
-            core_problem(objective), np.ascontiguousarray(near), rearranged=params.rearranged, removed=params.removed,
-            string=params.string, added=params.added, blink=params.blink, contrary=params.contrary,
-            seed=int(rng.integers(2**63)),
+        self.objective, self.rng = objective, rng
+        visits, size = CoreProblem(objective.visits, with_forbidden=True), objective.size
+        work = size * (10 + objective.rules.size + size * objective.visits.updates.coupled)
+        super().__init__(objective, size, work, params)
+        self.search: _core.FleetSearch = _core.FleetSearch(
+            core_problem(objective, visits), visits.nearest(params.near), rearranged=params.rearranged,
+            removed=params.removed, string=params.string, added=params.added, blink=params.blink,
+            contrary=params.contrary, seed=int(rng.integers(2**63)),
         )  # fmt: skip
-        work = size * (10 + objective.rules.size + size * visits.updates.coupled)  # per iteration
-        self.iterations_a_call = max(1, int(params.work / work))
 
-    def starts(self, initial: FleetRoutes | None, budget: Budget) -> list[FleetRoutes]:
-        """Return routes from as many starts as time allows, each annealed briefly.
+    def begin(self, route: FleetRoutes) -> None:
+        self._start(route, self.objective.service(route))
+        self.search.insert(np.empty(0, dtype=np.int64))
 
-        The number of vehicles used and the clusters that each of them visits hardly change afterwards.
-        """
-        part, found = budget.silent().part(self.params.descent_share), []
-        numbers = range(-1 if initial is not None else 0, self.params.starts)
-        for number in numbers:
-            share = 1 / (numbers.stop - number)
-            routes = self.descend(initial if number < 0 else None, part)
-            if routes is not None:
-                found.append(self.anneal(routes, part.part(share), self.params.descent_share / len(numbers)))
-            if part.exhausted and found:
-                break
-        return found
+    def best(self) -> FleetRoutes | None:
+        found = routes_from(self.search.best)
+        return found if found is not None and self.objective.allows(found) else None
 
-    def descend(self, initial: FleetRoutes | None, budget: Budget) -> FleetRoutes | None:
+    def descend(self, start: FleetRoutes | None, budget: Budget) -> FleetRoutes | None:
         """Insert visits that are required or pay, then ruin and recreate briefly; None if the rules cannot be met."""
         search, objective = self.search, self.objective
-        routes = self._ends() if initial is None or not objective.allows(initial) else initial
-        self._start(routes, objective.service(routes) if routes is initial else None)
+        routes = self._ends() if start is None or not objective.allows(start) else start
+        self._start(routes, objective.service(routes) if routes is start else None)
         missing = self.rng.permutation(np.setdiff1d(np.arange(objective.size), routes.regions))
         missing = missing[objective.visits.rules.allowed[missing]]
         missing = missing[np.argsort(~objective.visits.rules.required[missing], kind="stable")]
         for first in range(0, max(1, len(missing)), self.iterations_a_call):
             search.insert(missing[first : first + self.iterations_a_call])
-        left = self.params.descent
-        while left > 0 and not budget.exhausted:
-            search.run(min(left, self.iterations_a_call), 0.0)
-            left -= self.iterations_a_call
+        self.run(self.params.descent, budget)
         return routes_from(search.best)
 
     def _start(self, routes: FleetRoutes, service: Service | None = None) -> None:
@@ -138,17 +122,24 @@ class _Annealing:
         return FleetRoutes.of_models(ends, self.rng.integers(rules.models, size=len(ends)))
 
     def _clusters(self) -> IntArray:
-        """Return the model that serves each region: regions are clustered around centres far from each other."""
+        """Return the model that serves each region: clusters around regions (k-medoids)."""
         known, models = self.objective.visits.known, self.objective.rules.size
-        nearest = known.initial.astype(np.float64)
-        served = np.full(self.objective.size, UNTRAINED)
-        for model in range(models):  # k-means++
+        nearest, centres = known.initial, list[int]()
+        for _ in range(models):  # k-means++
             chances = nearest * known.region_weights
             total = chances.sum()
-            centre = int(self.rng.choice(len(chances), p=chances / total) if total > 0 else 0)
-            closer = known[centre] < nearest
-            served[closer], nearest = model, np.where(closer, known[centre], nearest)
-        return served
+            centres.append(int(self.rng.choice(len(chances), p=chances / total) if total > 0 else 0))
+            nearest = np.minimum(nearest, known.matrix[centres[-1]])
+        before = np.inf
+        while True:
+            apart = np.vstack([known.initial, known.matrix[centres]])
+            served: IntArray = np.argmin(apart, axis=0) + UNTRAINED
+            total = apart.min(axis=0) @ known.region_weights
+            if total >= before:
+                return served
+            before = total
+            members = np.where(served[:, None] == np.arange(models), known.region_weights[:, None], 0.0)
+            centres = np.argmin(known.matrix @ members, axis=0)
 
     def repair(self, budget: Budget) -> FleetRoutes | None:
         """Ruin and recreate until routes satisfy all limits."""
@@ -159,25 +150,6 @@ class _Annealing:
             if (found := routes_from(self.search.best)) is not None:
                 return found
         return None
-
-    def anneal(self, start: FleetRoutes, budget: Budget, part: float) -> FleetRoutes:
-        """Ruin and recreate at decreasing temperature, for a part of the usual effort or until the deadline."""
-        search, params, begun = self.search, self.params, time.monotonic()
-        self._start(start, self.objective.service(start))
-        search.insert(np.empty(0, dtype=np.int64))
-        effort = max(1, int(part * min(params.iterations * self.objective.size, params.most_iterations)))
-        step = min(self.iterations_a_call, -(-effort // params.temperatures))
-        search.run(step, 0.0)
-        hot, fall = params.hot * search.typical_loss, params.cold / params.hot
-        done, share = 0, 0.0
-        while share < 1 and not budget.exhausted:
-            search.run(step, hot * fall**share)
-            done += step
-            share = done / effort
-            if budget.spend_all:
-                share = (time.monotonic() - begun) / (budget.deadline - begun)
-            budget.progress("search", min(1.0, share))
-        return routes_from(search.best) or start
 
 
 def _travel_alone(objective: FleetObjective) -> FleetObjective:

@@ -49,11 +49,13 @@ class CoreProblem:
         self.cyclic = ends.closed and begin is None and ends.last is None
         self.first, self.last = fixed
         positions = slice(1 if objective.steady else self.at_most)
-        self.tables = [np.ascontiguousarray(table[positions, self.regions]) for table in objective.updates.tables]
+        columns = self.regions[: 1 if objective.updates.same_regions else None]
+        tables = [np.ascontiguousarray(table[positions, columns]) for table in objective.updates.tables]
+        self.tables = [np.broadcast_to(table, (len(table), self.size)) for table in tables]
         self.scores, self.initial = objective.known.scores[self.regions], objective.known.initial[self.regions]
         needed = objective.updates.coupled or with_forbidden
         apart = objective.known.matrix[np.ix_(self.regions, self.regions)] if needed else np.zeros((self.size,) * 2)
-        retention, plasticity, coupling, second, noise = self.tables
+        retention, plasticity, coupling, second, noise = tables
         self.core = _core.VisitProblem(
             travel, objective.rate, retention, plasticity, coupling, second, noise, np.ascontiguousarray(apart),
             self.initial, self.scores, objective.total, objective.count, self.required, self.repeats,
@@ -62,16 +64,8 @@ class CoreProblem:
 
     def nearest(self, most: int) -> IntArray:
         """Return up to `most` nearest regions for each region, nearest first."""
-        apart = self.travel[:-1, :-1] + self.travel[:-1, :-1].T
-        np.fill_diagonal(apart, np.inf)
         count = min(most, self.size - 1)
-        found = np.empty((self.size, count), dtype=np.int64)
-        if count:
-            farthest = np.partition(apart, count - 1, axis=1)[:, count - 1]
-            for region, row in enumerate(apart):
-                near = np.flatnonzero(row <= farthest[region])
-                found[region] = near[np.argsort(row[near], kind="stable")][:count]
-        return found
+        return self.core.nearest(count) if count else np.empty((self.size, 0), dtype=np.int64)
 
     def numbers(self, visits: IntArray) -> IntArray:
         """Return the core's numbers of visited regions, without those that may not be visited."""

@@ -168,7 +168,7 @@ def _by_labels(objective: VisitObjective, incumbent: IntArray | None, budget: Bu
         if budget.exhausted:
             return Proof(None, budget.end)
     found = problem.regions[labelling.best] if len(labelling.best) else None
-    return Proof(found, "labels became too many" if labelling.full else "")
+    return Proof(found, "the limit of labels was reached" if labelling.full else "")
 
 
 def _over_sequences(

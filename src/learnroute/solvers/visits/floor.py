@@ -45,7 +45,7 @@ def _least_error(objective: VisitObjective) -> float:
     convex = bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0)
     if not convex:
         below, above = below + size * above, above + below
-    # the first model is as far from all regions as their mean, plus a scatter; any scatter >= 0 gives a valid bound
+    # the initial model is as far from all regions as their mean, plus a scatter; any scatter >= 0 gives a valid bound
     first = known.initial - radii
     scatter = np.unique(np.maximum(first, 0.0))
     rest = first[None, :] - scatter[:, None]

@@ -3,7 +3,7 @@
 import { calculated, get, post } from "./api.js";
 import { Newest, setStale } from "./calculating.js";
 import { depotFollowing, depotWithOneLess, depotWithOneMore, madeDepot, withoutDepot } from "./depot.js";
-import { $, el } from "./dom.js";
+import { $, el, sentence } from "./dom.js";
 import { Player, drawHeat, showTime } from "./error_history.js";
 import { checkEnds, listenToRegion, showEnds, showInitial, showSelected, writtenInitial } from "./fields.js";
 import { readAddress, readExample, readFiles, saveFile, showFormats, showSource } from "./files.js";
@@ -63,6 +63,7 @@ function snapshot() {
 /** Show a stored state: an earlier step, or the one before a reload. */
 function restore(old) {
   player.stop();
+  if (document.activeElement.type === "number") document.activeElement.blur(); // a focused field keeps what is being typed
   const anew = !state.problem || old.problem.travel.length !== state.problem.travel.length || old.geographic !== state.geographic || old.source !== state.source;
   Object.assign(state, old, { selected: null, before: null, part: 1 });
   if (anew) {
@@ -74,10 +75,16 @@ function restore(old) {
   const shown = { projection: old.geographic ? "geographic" : "plain", features, samples, noise, rate: old.rate, method: old.method };
   for (const [id, value] of Object.entries(shown)) $(id).value = value;
   for (const id of ["features", "samples", "noise", "rate"]) $(id).setAttribute("aria-invalid", "false");
-  $("method-summary").textContent = known.methods.find(({ name }) => name === state.method)?.summary ?? "";
+  showMethod();
   showSource(state);
   showFormats(known, state);
   changed(null, false);
+}
+
+/** Describe the chosen method. */
+function showMethod() {
+  const method = known.methods.find(({ name }) => name === state.method);
+  $("method-summary").textContent = method ? sentence(method.summary) : "";
 }
 
 /** Clear the plan and everything that depends on it. */
@@ -324,6 +331,7 @@ function nothing(error) {
   forgetPlan();
   visitCurve.forget();
   showNoPlan();
+  showLegend(state);
   showStops(state);
   showMembers(state);
   showModels(state);
@@ -372,7 +380,7 @@ function readControls(kind = null) {
   if (depot) delete wanted.return;
   const constraints = Object.fromEntries(Object.entries(wanted).filter(([, entry]) => entry));
   if (JSON.stringify(constraints) !== JSON.stringify(state.problem.constraints ?? {})) state.problem = { ...state.problem, constraints };
-  $("method-summary").textContent = known.methods.find(({ name }) => name === state.method)?.summary ?? "";
+  showMethod();
   changed(kind);
 }
 
@@ -530,7 +538,7 @@ async function start() {
   $("example").addEventListener("change", (event) => newest.reading(readExample(event.target.value)).then(load).catch(failed));
   await first;
   $("method").value = state.method;
-  $("method-summary").textContent = known.methods.find(({ name }) => name === state.method).summary;
+  showMethod();
   showSource(state);
   showFormats(known, state);
 }

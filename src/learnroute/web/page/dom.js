@@ -21,11 +21,22 @@ function fill(node, attributes, children) {
   return node;
 }
 
+/** Return a text as a sentence: with a capital letter and a full stop. */
+export const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+
 /** Format a number with at most `digits` significant digits, without an exponent if possible. */
 export function number(value, digits = 5) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value !== 0 && (Math.abs(value) >= 1e7 || Math.abs(value) < 1e-4)) return value.toExponential(Math.min(digits, 4) - 1);
   return String(Number(value.toPrecision(digits)));
+}
+
+const pen = document.createElement("canvas").getContext("2d");
+
+/** Return the width of a text in a chart or on the map, in px. */
+export function widthOf(text) {
+  pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
 }
 
 /** Return the largest entry of a matrix of any size. */

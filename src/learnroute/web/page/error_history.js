@@ -1,9 +1,9 @@
 // The error history: expected errors after each visit, and which regions the model has forgotten.
 
-import { $, inkOn, number, shade, svg } from "./dom.js";
+import { $, inkOn, number, shade, svg, widthOf } from "./dom.js";
 import { meanOf } from "./problem.js";
 
-const [NAMES, FEW_NAMES] = [120, 84]; // width of the names beside the heat map, wide and narrow
+const NAMES = [84, 120]; // px: maximum width of a name beside the heat map, narrow and wide
 const MOST_CELLS = 60; // maximum number of regions for which the heat map is drawn
 
 /** Describe the model after `time` visits. */
@@ -41,7 +41,8 @@ export function drawHeat({ problem, errorHistory, time }, onTime) {
     return;
   }
   const whole = node.parentElement.clientWidth || 600;
-  const names = whole < 480 ? FEW_NAMES : NAMES;
+  const room = NAMES[Number(whole >= 480)];
+  const names = Math.min(room, Math.max(...problem.regions.map(widthOf))) + 8;
   const wide = Math.min(46, (whole - names - 4) / (visits + 1));
   const gap = wide > 8 ? 1 : 0;
   const high = size > 25 ? 14 : 20;
@@ -50,7 +51,7 @@ export function drawHeat({ problem, errorHistory, time }, onTime) {
   const parts = [];
   rows.forEach((region, row) => {
     const name = problem.regions[region];
-    parts.push(svg("text", { x: names - 6, y: row * high + high * 0.72, "text-anchor": "end" }, name.length > names / 8 ? `${name.slice(0, Math.floor(names / 8) - 1)}…` : name));
+    parts.push(svg("text", { x: names - 6, y: row * high + high * 0.72, "text-anchor": "end" }, shortened(name, room)));
     history.forEach((errors, t) => {
       const share = most > least ? (errors[region] - least) / (most - least) : 0;
       const cell = { x: names + t * wide, y: row * high, width: wide - gap, height: high - 1, class: "cell", fill: shade(share), "data-time": t };
@@ -68,6 +69,13 @@ export function drawHeat({ problem, errorHistory, time }, onTime) {
   node.replaceChildren(...parts);
   node.onclick = (event) => event.target.dataset?.time !== undefined && onTime(Number(event.target.dataset.time));
   $("heat-legend").textContent = `Expected error of each region (rows) after each visit (columns), from ${number(least, 3)} (yellow) to ${number(most, 3)} (dark); a dot marks the visit to the region.`;
+}
+
+/** Return a name, cut in the middle if it is wider than `room` px: names often differ at their ends only. */
+function shortened(name, room) {
+  let text = name;
+  for (let length = name.length - 1; widthOf(text) > room; length--) text = `${name.slice(0, Math.ceil(length / 2))}…${name.slice(name.length - Math.floor(length / 2))}`;
+  return text;
 }
 
 /** Plays the route visit by visit: calls step(time, share of the leg) until the end. */

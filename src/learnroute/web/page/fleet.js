@@ -2,7 +2,7 @@
 
 import { Comparison } from "./comparison.js";
 import { stopsOf } from "./depot.js";
-import { $, el, number, svg } from "./dom.js";
+import { $, el, number, sentence, svg } from "./dom.js";
 import { basis } from "./learner.js";
 
 const COLOURS = 8; // classes own-0, own-1, …
@@ -117,7 +117,7 @@ export function showMembers({ plan, problem }) {
     return line([sample(k, several), memberName(problem, k)], visits || (several ? "not used" : "untrained"), several ? number(travels?.[k], 4) : null,
       weights ? `${number(weights[k], 3)} of the average` : serving(k));
   });
-  if (servedBy && Object.values(servedBy).includes(null)) rows.push(line("untrained model", "", several ? "" : null, serving(null)));
+  if (servedBy && Object.values(servedBy).includes(null)) rows.push(line("initial model", "", several ? "" : null, serving(null)));
   const heads = [nameOf(problem), "visits", ...(several ? ["travel"] : []), "serves"];
   $("members").tHead.replaceChildren(el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head))));
   $("members").tBodies[0].replaceChildren(...rows);
@@ -127,7 +127,7 @@ export function showMembers({ plan, problem }) {
 export function showModels({ plan, problem, model }) {
   $("history-model-label").hidden = !plan?.isFleet;
   if (!plan?.isFleet) return;
-  $("history-model").replaceChildren(...trainedModels(plan).map((k) => el("option", { value: k }, `model ${k + 1}${plan.orders.length > 1 ? `, of ${memberName(problem, k)}` : ""}`)));
+  $("history-model").replaceChildren(...trainedModels(plan).map((k) => el("option", { value: k }, memberName(problem, k))));
   $("history-model").value = model;
 }
 
@@ -147,7 +147,7 @@ export class FleetTable extends Comparison {
     const { rows, best, notes } = this.found;
     this.showLines(rows.map((row, k) => this.line(row, k === best, problem)));
     this.say(`Least total loss: ${number(rows[best].total)} (${fleetName(rows[best])}). Choose a row to plan for its fleet.`);
-    $("fleets-notes").replaceChildren(...notes.map((note) => el("li", {}, note)));
+    $("fleets-notes").replaceChildren(...notes.map((note) => el("li", {}, sentence(note))));
   }
 
   line(row, best, problem) {

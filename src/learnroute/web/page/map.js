@@ -1,7 +1,7 @@
 // The map: a grid, the route with its arrows, and regions that can be dragged or moved by keys.
 
 import { stopPlaces, stopsOf } from "./depot.js";
-import { inkOn, largest, number, shade, svg, ticks } from "./dom.js";
+import { inkOn, largest, number, shade, svg, ticks, widthOf } from "./dom.js";
 import { ownClass, shapeOf, toursOf, trainings } from "./fleet.js";
 import { placeNames } from "./names.js";
 import { wishOf } from "./visits.js";
@@ -247,7 +247,7 @@ export class RouteMap {
       label.style.fontSize = wish === "forbidden" ? "17px" : radius >= 9 ? "12px" : "9px";
       const error = errorHistory ? `, expected error now ${number(errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)][i], 3)}` : "";
       const role = first && plan.isFleet ? fleetRole(plan, visits[i]) : first ? `, visit ${numbers.join(" and ")} of ${order.length}${last ? ", last" : ""}` : skipped && ", skipped";
-      const service = server === undefined ? "" : `, served by ${server === null ? "the untrained model" : `model ${server + 1}`}`;
+      const service = server === undefined ? "" : `, served by ${server === null ? "the initial model" : `model ${server + 1}`}`;
       group.setAttribute("aria-label", `${problem.regions[i]}${role}${service}${wish ? `, ${wish}` : ""}${problem.importance ? `, importance ${number(problem.importance[i], 4)}` : ""}, score ${number(scores[i], 3)}${error}`);
     });
     this.drawDepot(problem, this.radii[size] ?? 0);
@@ -278,8 +278,7 @@ export class RouteMap {
     });
     const dots = this.spots.map(([x, y], i) => ({ x, y, radius: this.radii[i] * (i === plan?.order.at(-1) && !plan.isFleet ? 1.5 : 1) }));
     const written = [...texts.keys()].filter((i) => texts[i]);
-    const letter = this.size[0] < NARROW ? 6 : 6.7;
-    const placed = placeNames(written.map((i) => ({ ...dots[i], width: letter * texts[i].length })), dots, this.segments, this.size);
+    const placed = placeNames(written.map((i) => ({ ...dots[i], width: widthOf(texts[i]) })), dots, this.segments, this.size);
     this.layers.names.replaceChildren(...written.flatMap((i, k) => {
       const { box: [left, top, right, bottom], far, free } = placed[k];
       if (!free && i !== selected) return [];

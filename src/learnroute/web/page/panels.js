@@ -1,18 +1,18 @@
 // Panels with numbers: the regime, the parts of the loss, bounds, the baseline and the shortest route.
 
 import { stopName, stopsOf, travelBetween } from "./depot.js";
-import { $, el, number, shade, svg } from "./dom.js";
-import { fleetLegend, sample } from "./fleet.js";
+import { $, el, number, sentence, shade, svg } from "./dom.js";
+import { fleetLegend, memberName, sample } from "./fleet.js";
 import { inMiddle, retentionText, undecided } from "./learner.js";
 import { haloRadius, largestError } from "./map.js";
 import { TERMS, term } from "./terms.js";
 
 const PARTS = {
   travel: "travel",
-  dissimilarity: "error: dissimilar regions",
-  initial: "error: initial model",
-  noise: "error: noise",
-  pairs: "gain: pairs",
+  dissimilarity: "error from dissimilar regions",
+  initial: "error from the initial model",
+  noise: "error from noise",
+  pairs: "gain from averaging models",
 };
 const RULES = { proximal: "Proximal learner", gradient: "Gradient learner" };
 export const RIVALS = { baseline: "baseline route", travel: "shortest route" };
@@ -60,6 +60,7 @@ export function showNoPlan() {
   $("verdict").replaceChildren();
   $("rivals").tBodies[0].replaceChildren();
   $("heat").replaceChildren();
+  $("heat").setAttribute("hidden", "");
   for (const id of ["error-history-text", "heat-legend", "time-label"]) $(id).textContent = "";
 }
 
@@ -85,7 +86,7 @@ export function showPlan(plan) {
   if (plan.dissimilarities === "estimate") facts.dissimilarities = "unbiased estimates";
   if (plan.loss_at_most !== null && plan.loss_at_most - plan.loss.total > 1e-9 * Math.abs(plan.loss.total)) facts["upper bound"] = number(plan.loss_at_most, 6);
   if (plan.true_loss) facts["with true models"] = number(plan.true_loss.total, 6);
-  if (plan.notes.length) facts.note = plan.notes.join("; ");
+  if (plan.notes.length) facts.note = plan.notes.map(sentence).join(" ");
   $("verdict").replaceChildren(...Object.entries(facts).flatMap(([name, text]) => [
     el("dt", {}, name in TERMS ? term(name) : name), el("dd", { "data-fact": name }, text),
   ]));
@@ -130,7 +131,8 @@ function drawBar({ loss, lower_bound: bound, optimal }) {
   if (least < 0) parts.push(svg("line", { class: "axis", x1: at(0), x2: at(0), y1: 1, y2: 34 }));
   if (close) {
     parts.push(svg("line", { class: "bound", x1: at(bound), x2: at(bound), y1: 0, y2: 34 }));
-    parts.push(svg("text", { x: at(bound), y: 43, "text-anchor": "middle" }, "lower bound"));
+    const share = (bound - least) / whole;
+    parts.push(svg("text", { x: at(bound), y: 43, "text-anchor": share < 0.12 ? "start" : share > 0.88 ? "end" : "middle" }, "lower bound"));
   }
   $("bar").setAttribute("aria-label", `Parts of the loss${gain ? "; the lower part is subtracted" : ""}`);
   $("bar").replaceChildren(...parts);
@@ -182,7 +184,7 @@ export function showLegend({ scores, madeUp, rivals, problem, plan, model, error
   const line = (name) => svg("svg", {}, svg("line", { class: name, x1: 1, x2: 33, y1: 7, y2: 7 }));
   $("map-legend").replaceChildren(
     el("span", {}, term("score", "score / T"), number(Math.min(...scores), 3), svg("svg", { class: "ramp", "aria-hidden": "true" }, ...ramp), number(Math.max(...scores), 3)),
-    ...(errorHistory ? [el("span", { id: "halo-scale" }, plan?.isFleet ? `expected error of model ${model + 1}` : "expected error", haloScale(largestError(errorHistory)))] : []),
+    ...(errorHistory ? [el("span", { id: "halo-scale" }, plan?.isFleet ? `expected error, ${memberName(problem, model)}` : "expected error", haloScale(largestError(errorHistory)))] : []),
     ...(problem.fleet ? fleetLegend({ problem }) : [el("span", {}, "★ last region")]),
     ...(problem.depot ? [el("span", {}, "□ depot")] : []),
     ...(problem.visits ? ["○ skipped", "× forbidden", "bold outline: required"].map((text) => el("span", {}, text)) : []),

@@ -19,7 +19,8 @@ export class Tradeoff extends Comparison {
     $("tradeoff").removeAttribute("hidden");
     draw(this.found, state, this.onTake);
     const { complete, points } = this.found;
-    const kind = complete ? `All ${points.length} routes that no other route beats in both travel and error.` : `${points.length} routes found; there may be better ones.`;
+    const many = `${points.length} route${points.length === 1 ? "" : "s"}`;
+    const kind = complete ? `${many}; no other route has both less travel and less error.` : `${many} found; there may be better ones.`;
     this.say(`${kind} Large point: the current route. Squares: baseline and shortest route. Small points: not the best for any travel rate. Choose a point to apply its travel rate.`);
   }
 }

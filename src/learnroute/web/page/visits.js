@@ -2,7 +2,7 @@
 
 import { calculated } from "./api.js";
 import { drawAxes, rangeOf } from "./charts.js";
-import { $, el, number, svg } from "./dom.js";
+import { $, el, number, sentence, svg } from "./dom.js";
 
 const NEXT = { optional: "required", required: "forbidden", forbidden: "optional" };
 const SIDES = { total: "total loss (error and travel)", error: "expected error" };
@@ -119,7 +119,7 @@ export class VisitCurve {
     const text = row ? `${visitsText(row.visits)}${row === rows[best] ? " (best)" : ""}` : "";
     $("visit-count").setAttribute("aria-valuetext", text);
     $("visit-count-label").textContent = row ? `${text}: error ${number(row.error, 4)}, travel ${number(row.travel, 4)}, total ${number(row.total, 4)}` : "";
-    this.say([summary, ...notes].map((said) => `${said[0].toUpperCase()}${said.slice(1)}.`).join(" "));
+    this.say([summary, ...notes].map(sentence).join(" "));
     drawCurve(this.found, row, this.onRow);
   }
 }

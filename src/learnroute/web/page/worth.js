@@ -2,12 +2,12 @@
 
 import { drawAxes } from "./charts.js";
 import { Comparison } from "./comparison.js";
-import { $, el, number, svg } from "./dom.js";
+import { $, el, number, sentence, svg } from "./dom.js";
 import { basis, rule } from "./learner.js";
 
 const LEARNERS = {
-  "least-squares": "least squares (paper)", proximal: "proximal, one λ", schedule: "proximal, λ per visit", "chosen-visits": "proximal, best visits", "running-mean": "running mean, λ = t − 1",
-  recursive: "recursive least squares", "mean-model": "floor: mean model",
+  "least-squares": "least squares", proximal: "proximal, one λ", schedule: "proximal, schedule", "chosen-visits": "proximal, optional", "running-mean": "running mean",
+  recursive: "recursive least squares", "mean-model": "mean model (bound)",
 };
 const ROUTES = { shortest: "shortest", "papers-best": "best for least squares", "own-best": "best" };
 const NO_RULE = ["chosen-visits", "recursive", "mean-model"]; // rows that are not a rule of a problem's learner
@@ -37,7 +37,7 @@ export class Worth extends Comparison {
       ...notes,
       ...(complete ? [] : ["the time limit was reached; better routes or λ may exist"]),
     ];
-    $("worth-notes").replaceChildren(...said.map((note) => el("li", {}, note)));
+    $("worth-notes").replaceChildren(...said.map((note) => el("li", {}, sentence(note))));
   }
 
   line(row, first, state) {
