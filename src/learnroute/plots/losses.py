@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
 from learnroute.model.losses import Loss
@@ -18,6 +19,7 @@ STACKED = 0.62  # width of the stack as a share of the bar, if negative parts ar
 ROOM = 0.08  # share of the height left free above and below
 FAR = 0.6  # share of the height; a bound further below the bars is only in the legend
 BAR = 0.62  # width of a plan's bar
+LEGEND = 38  # maximum characters per line of the legend beneath a plan's bar
 
 
 class Segment(NamedTuple):
@@ -31,8 +33,9 @@ class Segment(NamedTuple):
     @property
     def name(self) -> str:
         """Name of the part in the legend."""
-        taken_off = self.height < 0 and self.part != "pairs"  # pairs are a gain, so usually negative
-        return f"{PARTS[self.part]} (taken off)" if taken_off else PARTS[self.part]
+        if self.part == "pairs":  # a gain is negative
+            return PARTS["pairs"] if self.height < 0 else PARTS["pairs"].replace("gain", "loss")
+        return f"{PARTS[self.part]} (taken off)" if self.height < 0 else PARTS[self.part]
 
 
 def segments_of(losses: Sequence[Loss]) -> list[Segment]:
@@ -66,7 +69,7 @@ def draw_bars(axes: Axes, losses: Sequence[Loss], width: float, numbered: bool =
         axes.bar(
             [segment.bar + centre for segment in some], [segment.height for segment in some],
             bottom=[segment.bottom for segment in some], width=width * (1 - share if taken_off else share),
-            label=f"{name}  {number_text(some[0].height)}" if numbered else name,
+            label=fill(f"{name}  {number_text(some[0].height)}", LEGEND) if numbered else name,
             **style if taken_off else {"color": PART_COLOURS[some[0].part]},
         )  # fmt: skip
     totals = [loss.total for loss in losses]
