@@ -248,6 +248,7 @@ def test_limits_on_visits(opened: Open, tmp_path: Path) -> None:
         ("#at-most", "", Visits()),
     ):
         page.fill(field, text)
+        page.press(field, "Tab")
         settle(page)
         found = plan(problem.replace(visits=asked))
         assert route(page) == list(found.route)
@@ -256,9 +257,7 @@ def test_limits_on_visits(opened: Open, tmp_path: Path) -> None:
         page.fill("#at-most", text)
         settle(page)
         assert "maximum visits" in page.inner_text("#status.wrong")
-    undo(page)
-    if page.input_value("#at-most"):  # changes that follow each other quickly are undone at once
-        undo(page)
+    undo(page)  # both wrong values are one step: the field was not left between them
     assert page.input_value("#at-most") == ""
     assert route(page) == list(found.route)
 

@@ -98,7 +98,7 @@ function showSteps() {
   $("redo").disabled = !steps.undone.length;
 }
 
-/** Handle a change: update what needs no calculation at once, then calculate. Quick changes of one kind are one step; `given` has the routes to show, or is omitted to plan them. */
+/** Handle a change: update what needs no calculation at once, then calculate. Changes of one kind are one step until they are finished; `given` has the routes to show, or is omitted to plan them. */
 function changed(kind = null, step = true, given = null) {
   clearAddress();
   if ($("status").textContent !== refusal) say(""); // the message was about an earlier change
@@ -444,6 +444,9 @@ function listen() {
   $("zoom-in").addEventListener("click", () => map.zoomBy(1.4));
   $("zoom-out").addEventListener("click", () => map.zoomBy(1 / 1.4));
   $("link").addEventListener("click", makeLink);
+  $("lambda").addEventListener("change", () => readControls("slide"));
+  document.addEventListener("change", () => steps.finish());
+  for (const end of ["pointerup", "pointercancel", "keyup"]) $("map").addEventListener(end, () => steps.finish());
   for (const way of ["undo", "redo"]) $(way).addEventListener("click", () => step(way));
   document.addEventListener("keydown", (event) => {
     const writing = event.target.matches?.("input:not([type=range], [type=checkbox], [type=radio]), select");

@@ -3,26 +3,29 @@
 const KEPT = "learnroute-kept";
 const MOST_STEPS = 100;
 const MOST_LINK = 100000; // characters; some programs truncate longer addresses
-const TOGETHER = 1000; // ms within which changes of one kind, such as those of a drag, are one step
 
-/** Steps to undo and redo. A step is a snapshot; steps of the same `kind` in quick succession are merged. */
+/** Steps to undo and redo. A step is a snapshot; changes of one `kind`, such as those of a drag, are one step until `finish`. */
 export class Steps {
   constructor() {
     this.done = [];
     this.undone = [];
-    this.last = { kind: null, time: 0 };
+    this.kind = null; // of the change under way
   }
 
   record(snapshot, kind = null) {
-    const now = performance.now();
-    const together = kind !== null && kind === this.last.kind && now - this.last.time < TOGETHER;
-    this.last = { kind, time: now };
+    const together = kind !== null && kind === this.kind;
+    this.kind = kind;
     const top = this.done[this.done.length - 1];
     if (top && ["problem", "rate", "method", "given"].every((part) => top[part] === snapshot[part])) return;
     if (together && this.done.length > 1) this.done.pop();
     this.done.push(snapshot);
     if (this.done.length > MOST_STEPS) this.done.shift();
     this.undone = [];
+  }
+
+  /** End the change under way: the user left the field, or let go of the slider, the region or the key. */
+  finish() {
+    this.kind = null;
   }
 
   /** Update the last step with its final state. */
@@ -38,14 +41,14 @@ export class Steps {
   undo() {
     if (this.done.length < 2) return null;
     this.undone.push(this.done.pop());
-    this.last.kind = null;
+    this.finish();
     return this.done[this.done.length - 1];
   }
 
   redo() {
     const step = this.undone.pop();
     if (step) this.done.push(step);
-    this.last.kind = null;
+    this.finish();
     return step ?? null;
   }
 }
