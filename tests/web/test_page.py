@@ -550,6 +550,7 @@ def test_the_api_is_described_on_a_page_of_its_own(opened: Open, service: Servic
     assert page.locator("#calls section").count() == sum(len(calls) for calls in document["paths"].values())
     assert page.locator("#schemas > details").count() == len(document["components"]["schemas"])
     page.click('#plan dd a[href="#schema-PlanRequest"]')
+    page.wait_for_selector("#schema-PlanRequest[open]")  # the browser reports the new address later
     shown = page.inner_text("#schema-PlanRequest")
     assert all(member in shown for member in ("problem", "method", "seed", "time_limit", '"auto"'))
 
