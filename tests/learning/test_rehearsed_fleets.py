@@ -31,7 +31,7 @@ from learnroute.learning.rehearsed_routes import RehearsedRoutes
 from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes, Service
 from learnroute.model.losses import visit_objective_of
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.rehearsal import anneal, first_routes, shuffle
+from learnroute.solvers.rehearsal import Annealing, first_routes, shuffle
 
 NAMES = ("A", "B", "C", "D")
 WEIGHTS = np.array([0.5, 2.0, 1.0, 0.5])
@@ -190,8 +190,8 @@ def test_the_search_finds_the_best_of_all_routes(case: dict[str, Any]) -> None:
     every = all_routes(3, objective.rules, repeat, objective.visits.rules.at_most)
     best = min(value(routes) for routes in every if objective.allows(routes))
     rng = np.random.default_rng(0)
-    first = first_routes(objective, rng, Budget.of())
-    tried = [anneal(found.rehearsed, objective, first, rng, Budget.of()) for _ in range(4)]
+    first, annealing = first_routes(objective, rng, Budget.of()), Annealing(objective)
+    tried = [annealing.anneal(found.rehearsed, first, rng, Budget.of()) for _ in range(4)]
     for routes, reached in tried:
         assert objective.allows(routes)
         assert value(routes) >= best - 1e-9

@@ -104,10 +104,10 @@ void RehearsalSearch::train(std::size_t model, std::size_t kept) {
 double RehearsalSearch::merged_error() {
     merged_.clear();
     auto has_untrained = false; // all untrained models are equivalent, so one of them suffices
-    for (std::size_t model = 0; model < tried_.size(); ++model) {
-        auto const is_trained = !tried_[model].batches.empty();
+    for (auto const &model : tried_) {
+        auto const is_trained = !model.batches.empty();
         if (is_trained || (!problem_->equal && !has_untrained))
-            merged_.emplace_back(tried_[model].outcome);
+            merged_.emplace_back(model.outcome);
         has_untrained = has_untrained || !is_trained;
     }
     auto const many = merged_.size();

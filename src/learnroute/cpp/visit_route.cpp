@@ -194,12 +194,12 @@ void VisitRoute::sum_owned() {
         }
         return;
     }
-    for (auto visit = size;
-         visit-- > 0 && counts(size - 1 - visit);) { // own part of the error in its region, at earlier places
+    for (std::size_t follow = 0; follow < size && counts(follow); ++follow) {
+        auto const visit = size - 1 - follow; // own part of the error in its region, at earlier places
         auto const region = visits_[visit];
         auto const *const seen = problem_->seen_from(region);
         auto place = visit;
-        shares_[place] = later(visit).coupling * common_weight_[size - 1 - visit];
+        shares_[place] = later(visit).coupling * common_weight_[follow];
         for (; place > 0 && std::abs(shares_[place]) > negligible_ * problem_->count; --place)
             shares_[place - 1] = shares_[place] * later(place - 1).retention;
         for (auto own = own_at(region, place); place <= visit; ++place) {

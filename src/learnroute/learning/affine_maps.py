@@ -21,7 +21,7 @@ from learnroute.learning.data import Batch, RegionData, resample_region
 from learnroute.learning.planned_training import LEARNERS
 from learnroute.learning.steps import may_be_dependent, train
 from learnroute.model.spectrum import gradient_shares
-from learnroute.model.validation import FloatArray
+from learnroute.model.validation import FloatArray, IntArray
 
 DOUBT = 1e-9
 MOST_NUMBERS = 5 * 10**7  # entries in the maps of all batches and draws
@@ -125,14 +125,16 @@ class LinearTrainings:
         return found
 
     @cached_property
-    def _tests(self) -> list[tuple[FloatArray, FloatArray]]:
-        """Features and targets for testing by region; the draw is the first axis."""
-        found = []
-        for place in range(len(self.names)):
-            parts = [regions[place].test for regions in self.draws.dealt]
-            inputs = np.array([self._with_constant(features) for features, _ in parts])
-            found.append((inputs, np.array([targets for _, targets in parts])))
-        return found
+    def _tests(self) -> tuple[FloatArray, FloatArray]:
+        """Features and targets for testing, one region after another; the draw is the first axis."""
+        dealt = self.draws.dealt
+        inputs = [self._with_constant(np.concatenate([region.test[0] for region in regions])) for regions in dealt]
+        return np.array(inputs), np.array([np.concatenate([region.test[1] for region in regions]) for regions in dealt])
+
+    @cached_property
+    def _test_sizes(self) -> IntArray:
+        """Number of test samples of each region."""
+        return np.array([len(region.test[1]) for region in self.draws.regions])
 
     @cached_property
     def _factors(self) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
@@ -154,18 +156,17 @@ class LinearTrainings:
         return self._triangles([[place] for place in range(len(self.names))])
 
     def _triangles(self, groups: Sequence[Sequence[int]]) -> Triangles:
-        """Return root, aims and rest of groups of regions: their contributions to the mean test error."""
+        """Return root, aims and rest of groups of consecutive regions: their contributions to the mean test error."""
         shape = len(groups), self.draws.count, self.width
         root, aims, rest = np.zeros((*shape, self.width)), np.zeros(shape), np.zeros(shape[:2])
+        factors = np.sqrt(np.repeat(self.weights / (self._test_sizes * len(self.names)), self._test_sizes))
+        inputs, targets = self._tests
+        rows = np.concatenate([inputs, targets[:, :, None]], axis=2) * factors[:, None]
+        ends = [0, *np.cumsum(self._test_sizes).tolist()]
         for test, group in enumerate(groups):
-            parts = []
-            for place in group:
-                inputs, targets = self._tests[place]
-                factor = np.sqrt(self.weights[place] / (targets.shape[1] * len(self.names)))
-                parts.append(factor * np.concatenate([inputs, targets[:, :, None]], axis=2))
-            rows = np.concatenate(parts, axis=1)
+            samples = slice(ends[group[0]], ends[group[-1] + 1])
             for draw in range(self.draws.count):
-                triangle: FloatArray = np.linalg.qr(rows[draw], mode="r")  # type: ignore[assignment]
+                triangle: FloatArray = np.linalg.qr(rows[draw, samples], mode="r")  # type: ignore[assignment]
                 size = min(len(triangle), self.width)
                 root[test, draw, :size], aims[test, draw, :size] = triangle[:size, :-1], triangle[:size, -1]
                 rest[test, draw] = float((triangle[self.width :, -1] ** 2).sum())
@@ -287,7 +288,7 @@ class LinearTrainings:
 
     def errors_by_region(self, models: FloatArray) -> FloatArray:
         """Return the test error of each draw's model (columns) in each region: draws x regions."""
-        found = [
-            np.mean((np.einsum("bnm,mb->bn", inputs, models) - targets) ** 2, axis=1) for inputs, targets in self._tests
-        ]
-        return np.array(found).T
+        inputs, targets = self._tests
+        errors = (np.einsum("bnm,mb->bn", inputs, models) - targets) ** 2
+        first = np.cumsum(self._test_sizes) - self._test_sizes
+        return np.asarray(np.add.reduceat(errors, first, axis=1) / self._test_sizes)

@@ -29,7 +29,7 @@ from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Budget, Rounds
 from learnroute.solvers.methods import travel_only
 from learnroute.solvers.params import DEFAULTS
-from learnroute.solvers.rehearsal import anneal, first_routes, of_one_model, shuffle
+from learnroute.solvers.rehearsal import Annealing, first_routes, of_one_model, shuffle
 
 RANDOM_ORDERS = 100
 BEYOND_CHANCE = 2.0  # standard errors
@@ -147,6 +147,7 @@ class LinearWork(Work):
         self.searching.check()
         made = problem_of_samples(learner, names, regions, fields, seed, self.visits) if problem is None else problem
         self._set_problem(made)
+        self.annealing = Annealing(self.objective)
         self.searching.weights = self.judging.weights = self.problem.region_weights
 
     def _train(self, draws: int, first: int = 0, some: int | None = None) -> LinearTrainings:
@@ -189,7 +190,7 @@ class LinearWork(Work):
         for k in range(starts):
             begin = first if not k else shuffle(first, self.objective, rng)
             begin = begin if self.objective.allows(begin) else first
-            ends.append(anneal(searched.rehearsed, self.objective, begin, rng, _share(search, k, starts)))
+            ends.append(self.annealing.anneal(searched.rehearsed, begin, rng, _share(search, k, starts)))
             if search.exhausted:
                 break
         best, complete = min(ends, key=lambda each: each[1])[0], not search.exhausted
@@ -201,7 +202,10 @@ class LinearWork(Work):
         def errors(routes: FleetRoutes) -> FloatArray:
             return judged.errors(routes, searched.service(routes))
 
-        own, known, random = errors(best), dict[FleetRoutes, FloatArray](), list[FleetRoutes]()
+        service = searched.service(best)
+        by_region = judged.errors_by_region(best, service)
+        own = np.asarray((self.problem.region_weights * by_region).mean(axis=1))
+        known, random = dict[FleetRoutes, FloatArray](), list[FleetRoutes]()
         rounds = Rounds(replace(budget, stop=None))  # an interrupt ends the search only
         while len(random) < RANDOM_ORDERS and not rounds.late:
             with rounds.measure():
@@ -216,9 +220,9 @@ class LinearWork(Work):
             other = known[routes] if routes in known else errors(routes)
             if not is_less(own + self.travel_of(best), other + self.travel_of(routes), correction):
                 others.append((routes, float(other.mean())))
-        service, worse = searched.service(best), sum(is_less(own, each, correction) for each in random_errors)
+        worse = sum(is_less(own, each, correction) for each in random_errors)
         return Found(
-            best, service if self.problem.fleet_rules else None, judged.errors_by_region(best, service),
+            best, service if self.problem.fleet_rules else None, by_region,
             random_errors.mean(axis=1), worse > MANY * len(random_errors), tuple(others), correction, strength,
             strengths, complete and len(random) == RANDOM_ORDERS,
         )  # fmt: skip
@@ -231,7 +235,7 @@ class LinearWork(Work):
             for k, factor in enumerate(factors.tolist()):
                 rehearsed = self.priced(self.searching, centre * factor).rehearsed
                 part = _share(budget, k, len(factors))
-                routes, value = anneal(rehearsed, self.objective, best[2], rng, part, share=COARSE)
+                routes, value = self.annealing.anneal(rehearsed, best[2], rng, part, share=COARSE)
                 best = min(best, (value, centre * factor, routes), key=lambda each: each[0])
                 if budget.exhausted:
                     break

@@ -49,32 +49,35 @@ class Rehearsed:
         return [np.array(batches, dtype=np.int64) for batches in found]
 
 
-def anneal(
-    rehearsed: Rehearsed, objective: FleetObjective, start: FleetRoutes, rng: np.random.Generator, budget: Budget,
-    params: RehearsalParams = DEFAULTS.rehearsal, share: float = 1.0,
-) -> tuple[FleetRoutes, float]:  # fmt: skip
-    """Return the best routes found from `start`, which must satisfy the rules, and their value.
+class Annealing:
+    """Simulated annealing of routes by their rehearsed errors. The travel and the rules of the objective count."""
 
-    The objective's travel and rules count; its error is replaced by the rehearsed one. `share` is the share of the
-    usual effort to spend.
-    """
-    found = _core.RehearsalSearch(
-        rehearsed.core, core_problem(objective), rehearsed.visits, int(rng.integers(2**63))
-    )  # fmt: skip
-    found.start([list(route) for route in start.routes], [list(row) for row in start.models])
-    visits = max(objective.size, objective.visits.rules.at_most)
-    effort = max(1, int(share * params.moves * visits))
-    work = rehearsed.work * (visits + rehearsed.tests - 1)  # per move
-    step = max(1, min(int(params.work / work), -(-effort // params.temperatures)))
-    found.run(step, 0.0)
-    hot, done = params.hot * found.typical_loss, 0
-    while done < effort and not budget.exhausted:
-        found.run(step, hot * (params.cold / params.hot) ** (done / effort))
-        done += step
-        budget.progress("rehearse", min(1.0, done / effort))
-    routes = routes_from(found.best)
-    assert routes is not None
-    return routes, found.best_value
+    def __init__(self, objective: FleetObjective) -> None:
+        self.objective, self.problem = objective, core_problem(objective)
+
+    def anneal(
+        self, rehearsed: Rehearsed, start: FleetRoutes, rng: np.random.Generator, budget: Budget,
+        params: RehearsalParams = DEFAULTS.rehearsal, share: float = 1.0,
+    ) -> tuple[FleetRoutes, float]:  # fmt: skip
+        """Return the best routes found from `start`, which must satisfy the rules, and their value.
+
+        `share` is the share of the usual effort to spend.
+        """
+        found = _core.RehearsalSearch(rehearsed.core, self.problem, rehearsed.visits, int(rng.integers(2**63)))
+        found.start([list(route) for route in start.routes], [list(row) for row in start.models])
+        visits = max(self.objective.size, self.objective.visits.rules.at_most)
+        effort = max(1, int(share * params.moves * visits))
+        work = rehearsed.work * (visits + rehearsed.tests - 1)  # per move
+        step = max(1, min(int(params.work / work), -(-effort // params.temperatures)))
+        found.run(step, 0.0)
+        hot, done = params.hot * found.typical_loss, 0
+        while done < effort and not budget.exhausted:
+            found.run(step, hot * (params.cold / params.hot) ** (done / effort))
+            done += step
+            budget.progress("rehearse", min(1.0, done / effort))
+        routes = routes_from(found.best)
+        assert routes is not None
+        return routes, found.best_value
 
 
 def first_routes(objective: FleetObjective, rng: np.random.Generator, budget: Budget) -> FleetRoutes:
