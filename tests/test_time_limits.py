@@ -26,6 +26,7 @@ from learnroute import (
 )
 from learnroute.errors import InputError
 from learnroute.learning import ProximalRegressor, RouteRegressor, rehearse, simulation
+from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.learners import Proximal
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.visits import Visits
@@ -261,3 +262,23 @@ def test_lambda_of_many_regions_is_chosen_in_rounds(clock: Clock, monkeypatch: p
     tuning.least_of(curve, table, regions, Rounds(Budget.of(clock.start(5 * STEP))))
     assert 4 <= len(evaluated) < 31
     assert max(evaluated) > 100 * min(evaluated)  # they are spread over the table
+
+
+def test_the_range_of_lambda_is_left_out_if_all_rounds_would_be_late(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    curve = tuning.error_curve
+
+    def slow_curve(problem: Problem, order: Any, table: Any) -> Any:
+        clock.now += STEP * len(table)
+        return curve(problem, order, table)
+
+    monkeypatch.setattr(tuning, "error_curve", slow_curve)
+    problem = with_fleet(proximal(random_problem("euclidean", 91, Learner(30, 25, 0.1), 1), "auto"))  # one λ per round
+    routes = FleetRoutes.of_vehicles([range(vehicle, problem.size, 3) for vehicle in range(3)])
+    clock.deadline = np.inf
+    found = tuning.tune_for(problem, routes, "auto", Budget.of())
+    assert found.low < found.high
+    found = tuning.tune_for(problem, routes, "auto", Budget.of(clock.start(0.4)))
+    assert found.low == found.high
+    assert clock.now < clock.deadline + 0.02

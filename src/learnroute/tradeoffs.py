@@ -394,8 +394,9 @@ def _area(span: tuple[Choice, Choice]) -> float:
 
 
 def _slope(left: Choice, right: Choice) -> float:
-    """Return how much error one unit of travel saves between two neighbouring points."""
-    return (left.error - right.error) / (right.travel_cost - left.travel_cost)
+    """Return how much error one unit of travel saves between two neighbouring points; infinity if travel is equal."""
+    travel = right.travel_cost - left.travel_cost
+    return (left.error - right.error) / travel if travel else math.inf
 
 
 def _even_rate(problem: Problem) -> float:

@@ -260,7 +260,7 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget, starts: Starts
             at = better
     best = min(pool, key=lambda order: pool[order][1])
     value, total = pool[best]
-    if not budget.has(curves.longest * len(FINE) / len(GRID)):
+    if not budget.has(curves.longest * _rounds_of(FINE, _work(problem, best))):
         return Tuned(value, best, total, value, value, rounds.longest)
     losses = error_curve(problem, best, FINE) + _travel(problem, best)
     return Tuned(value, best, total, *flat_range(FINE, losses, value, total), rounds.longest)
@@ -270,10 +270,19 @@ def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, 
     """Add a route to the pool with its best λ; return its key."""
     key: Key = order if isinstance(order, FleetRoutes) else tuple(int(i) for i in order)
     if key not in pool:
-        work = problem.size ** (2 if isinstance(order, FleetRoutes) else 1)
-        value, error = least_of(lambda table: error_curve(problem, key, table), GRID, work, curves)
+        value, error = least_of(lambda table: error_curve(problem, key, table), GRID, _work(problem, key), curves)
         pool[key] = value, error + _travel(problem, key)
     return key
+
+
+def _work(problem: Problem, order: Key) -> int:
+    """Return the work of evaluating a route for one λ."""
+    return problem.size ** (2 if isinstance(order, FleetRoutes) else 1)
+
+
+def _rounds_of(table: FloatArray, work: int) -> int:
+    """Return the number of rounds in which a table of λ is evaluated, given the work per λ."""
+    return min(len(table), -(-len(table) * work // ROUND))
 
 
 def least_of(
@@ -285,7 +294,7 @@ def least_of(
     """
     found = math.nan, math.inf
     for refined in range(4):
-        errors, parts = np.full(len(table), np.inf), min(len(table), -(-len(table) * work // ROUND))
+        errors, parts = np.full(len(table), np.inf), _rounds_of(table, work)
         for k in range(parts):
             if (refined or k) and rounds.late:
                 break
