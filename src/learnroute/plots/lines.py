@@ -76,7 +76,7 @@ def draw_line(axes: Axes, line: Line, look: Look, band: str = "interval", maximu
     )  # fmt: skip
     if maximum:
         tops = [found.maximum for _, found in line]
-        axes.plot(x, tops, color=look.colour, ls=":", lw=1.1, marker="_", ms=6, label=f"{look.name}, largest seen")
+        axes.plot(x, tops, color=look.colour, ls=":", lw=1.1, marker="_", ms=6, label=f"{look.name}, maximum")
 
 
 def break_at(axes: Axes, samples: int) -> None:

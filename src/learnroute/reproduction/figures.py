@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 REGIMES = {UNDER: f"under regime, m = {UNDER}", OVER: f"over regime, m = {OVER}"}
-EXACT = Look("exact plan (ours) = optimum", GREEN, "D", "-")
+EXACT = Look("exact plan = optimum", GREEN, "D", "-")
 ALGORITHM1 = look_of("algorithm1")._replace(name="Algorithm 1")
 LOOKS = {"algorithm1": ALGORITHM1, "baseline": look_of("baseline"), "exact": EXACT}
 NOISE_LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (VERMILLION, "^", "-."), (PURPLE, "X", ":"))
@@ -74,7 +74,7 @@ def draw_figure1(found: Reproduction) -> Figure:
     _finish(
         figure, grid[0, 0],
         f"Figure 1: n = {SAMPLES}, σ = 0, uniform draws on [1, 10]; {counts(lines)}\n"
-        "shaded: where 90 % of Algorithm 1's problems are; grey bar: m = n − 1 … n + 1, undefined", 3,
+        "shaded: central 90 % of Algorithm 1's ratios; grey bar: m = n − 1 … n + 1, undefined", 3,
     )  # fmt: skip
     return figure
 
@@ -191,7 +191,7 @@ def draw_worst(found: Reproduction) -> Figure:
     shown = f"T = {sizes[0]}" if len(sizes) == 1 else f"T = {sizes[0]} … {sizes[-1]}"
     _finish(figure, grid[0, 0], f"Worst ratios found, n = {SAMPLES}, σ = 0, {shown}; "
             f"{found.scale.searches[0].starts} starts of {found.scale.searches[0].steps} steps for each T and m\n"
-            "marks at 1000: bounds off the scale, with the paper's for the worst instance as a number", 5)  # fmt: skip
+            "marks at 1000: bounds beyond the scale; number: the paper's bound for the worst instance", 5)  # fmt: skip
     return figure
 
 
@@ -281,11 +281,15 @@ def _percent(points: Iterable[Improvement]) -> Line:
 def _worst_panel(axes: Axes, tops: list[WorstCase], space: str) -> None:
     places = range(len(tops))
     axes.axhline(CHRISTOFIDES, color=BLACK, ls="--", lw=1.2, label="3/2")
-    axes.plot(places, [c.random for c in tops], color=ORANGE, marker="X", ls="none", ms=7, label="worst random start")
-    axes.plot(places, [c.climbed for c in tops], color=BLUE, marker="D", ls="none", ms=7, label="worst by climbing")
+    axes.plot(
+        places, [c.random for c in tops], color=ORANGE, marker="X", ls="none", ms=7, label="worst of the random starts"
+    )
+    axes.plot(
+        places, [c.climbed for c in tops], color=BLUE, marker="D", ls="none", ms=7, label="worst after hill climbing"
+    )
     if space != "raw-in-range":
         sharper = [min(c.sharper if c.sharper is not None else np.inf, c.flat, TOP) for c in tops]
-        axes.plot(places, sharper, color=GREEN, marker="_", ms=22, mew=2.5, ls="none", label="our bound for it")
+        axes.plot(places, sharper, color=GREEN, marker="_", ms=22, mew=2.5, ls="none", label="sharper bound")
         paper = [min(c.paper, TOP) for c in tops]
         axes.plot(places, paper, color=VERMILLION, marker="_", ms=22, mew=2.5, ls="none", label="the paper's bound")
         for place, case in zip(places, tops, strict=True):
