@@ -14,9 +14,9 @@ from typing import Any
 
 import httpx
 
-from learnroute.web.intake import Intake
 from learnroute.web.pool import Pool
-from learnroute.web.server import Server, bound
+from learnroute.web.request_bodies import BodyReader
+from learnroute.web.server import Server, listening_socket
 from learnroute.web.settings import Settings
 from waiting import GUARD, wait_for
 
@@ -49,12 +49,12 @@ class Service:
     """A service on a free port of 127.0.0.1, in a thread of this process; the clock of its loop may be `still`."""
 
     def __init__(self, settings: Settings, still: bool = False) -> None:
-        self._listener = bound(settings.host, 0)
+        self._listener = listening_socket(settings.host, 0)
         self._server = Server(settings, self._listener)
         self.url = self._server.url.rstrip("/")
         state = self._server.config.app.state  # type: ignore[union-attr]
         self.pool: Pool = state.pool
-        self.intake: Intake = state.intake
+        self.bodies: BodyReader = state.bodies
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listener]})
         self._thread.start()
         wait_for(lambda: self._server.started)

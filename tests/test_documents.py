@@ -79,7 +79,7 @@ def test_code_blocks_can_be_parsed(page: Path) -> None:
 def test_commands_in_documents_have_the_options_that_are_shown(page: Path) -> None:
     for line in re.findall(r"^learnroute ([a-z]+ .*)$", code_of(page), re.M):
         name, *words = line.split("#")[0].split()
-        command = commands.all()[name]
+        command = commands.load()[name]
         known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         used = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
         assert used <= known | {"--help"}, f"{page.name}: learnroute {line}"

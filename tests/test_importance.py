@@ -31,7 +31,7 @@ from learnroute.cli import run
 from learnroute.learning import simulate
 from learnroute.model.losses import error_over_time, final_errors, slopes
 from learnroute.model.pooled import floor_of, pooled_error
-from learnroute.model.subsets import only, with_depot, with_region
+from learnroute.model.subsets import restrict_to, with_depot, with_region
 from learnroute.tuning import error_curve
 
 IMPORTANCE = [3.0, 0.0, 1.0, 0.5, 2.0]
@@ -193,7 +193,7 @@ def test_the_regularisation_is_chosen_by_the_weighted_error(wanted: str) -> None
 
 def test_fewer_and_more_regions() -> None:
     problem = problem_of(LEARNERS["over"])
-    fewer = only(problem, [0, 1, 4])
+    fewer = restrict_to(problem, [0, 1, 4])
     assert fewer.importance is not None
     assert fewer.importance.tolist() == [3.0, 0.0, 2.0]
     assert with_depot(problem, "R1").region_weights.tolist() == pytest.approx([0, 8 / 7, 4 / 7, 16 / 7])

@@ -29,7 +29,7 @@ from learnroute import (
     write_problem,
 )
 from learnroute.cli import run
-from learnroute.model.subsets import only
+from learnroute.model.subsets import restrict_to
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, asymmetric
 
@@ -393,7 +393,7 @@ def test_an_added_region_is_as_if_it_had_always_been_there(tmp_path: Path, kind:
     if kind == "depot":
         whole = with_depot(asymmetric_of(whole), "R2")
     last, size = whole.regions[-1], whole.size
-    less = only(whole, range(size - 1))
+    less = restrict_to(whole, range(size - 1))
     trip = Journey(less, file=tmp_path / "trip.json")
     measured = {} if kind == "vectors" else {whole.regions[0]: 0.5}
     made = [str(trip.next)]

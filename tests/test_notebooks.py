@@ -253,7 +253,9 @@ def test_results_of_no_problem_have_tables_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_another_ending_is_refused_before_any_work(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_ending_is_refused_before_any_work(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = result(kind)
     monkeypatch.setattr(type(found), "to_dict", lambda self: pytest.fail("work was done"))
     monkeypatch.setattr(learnroute.plots, found.picture, lambda *_, **__: pytest.fail("work was done"))

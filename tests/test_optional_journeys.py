@@ -82,8 +82,8 @@ def test_visits_that_no_longer_pay_are_dropped_with_the_reason(tmp_path: Path) -
     assert journey.next is None
     assert set(journey.dropped) == set(planned[1:])
     assert all("is dropped: a visit would add " in note for note in journey.notes)
-    assert "no further visit pays" in str(journey.sheet())
-    with pytest.raises(InputError, match="no further visit pays; the journey is over"):
+    assert "no further visit lowers the loss" in str(journey.sheet())
+    with pytest.raises(InputError, match="no further visit lowers the loss; the journey is over"):
         journey.visit()
     again = Journey.resume(tmp_path / "j.json")
     assert again.to_dict() == journey.to_dict()

@@ -163,7 +163,7 @@ def test_the_curve_begins_with_the_initial_model_and_what_must_be_visited() -> N
 def test_a_curve_without_time_has_a_row() -> None:
     curve = visit_curve(small(visits=None), time_limit=1e-9)
     assert [row.visits for row in curve.rows] == [0, 1]
-    assert curve.notes == ("the time limit was reached after rows of up to 1 visit",)
+    assert curve.notes == ("the time limit was reached after the rows for up to 1 visit",)
     untrained, first = (f"{row.error:.4g}" for row in curve.rows)
     assert curve.summary == f"1 visit brings the error from {untrained} to {first}"
 

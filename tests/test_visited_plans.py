@@ -30,7 +30,7 @@ from learnroute import (
 from learnroute.cli import run
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, plan_from
 from learnroute.learning import RegionData, RouteRegressor, calibrate, follow, transfer
-from learnroute.model.subsets import only
+from learnroute.model.subsets import restrict_to
 from learnroute.model.validation import FloatArray
 from learnroute.plots import draw_plan
 from learnroute.plots.label_placement import LABEL
@@ -154,7 +154,7 @@ def test_streets_lead_to_a_region_and_to_it_again(tmp_path: Path) -> None:
 
 def test_parts_of_a_problem_keep_their_visits() -> None:
     problem = five(visits=Visits(["A", "B"], ["C"], 2))
-    assert only(problem, [0, 3, 4]).visits == Visits(["A"], [], 2)
+    assert restrict_to(problem, [0, 3, 4]).visits == Visits(["A"], [], 2)
 
 
 SIGMA = 0.5

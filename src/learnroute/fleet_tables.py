@@ -20,7 +20,7 @@ from learnroute.model.validation import as_choice, as_count
 from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
-from learnroute.tuning import GRID, check_initial_model, least_of
+from learnroute.tuning import GRID, check_initial_model, minimise
 
 FEDERATED = "federated"
 ROUNDS = 10
@@ -228,7 +228,7 @@ def compare_fleets(
     rows: list[FleetRow] = []
     notes: list[str] = []
     for k, fleet in enumerate(fleets):
-        part = budget.sparing().part(1 / (len(fleets) - k))
+        part = budget.for_one_job().part(1 / (len(fleets) - k))
         if rows and budget.exhausted:
             notes.append(f"{budget.end} after {_count(k, 'row')} of {len(fleets)}")
             break
@@ -285,7 +285,7 @@ def _federated_row(problem: Problem, rounds: int, budget: Budget) -> FleetRow:
     chosen = None
     if problem.learner.undecided:
         check_initial_model(problem)
-        chosen, _ = least_of(
+        chosen, _ = minimise(
             lambda table: np.array([federated_error(problem.with_regularization(one), rounds) for one in table]), GRID,
             problem.size**2, Rounds(budget),
         )  # fmt: skip

@@ -205,7 +205,7 @@ def test_anything_wrong_is_one_line_and_exit_code_2(
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("command", sorted(commands.all()))
+@pytest.mark.parametrize("command", sorted(commands.load()))
 def test_every_command_has_help_with_an_example_that_works(
     capsys: pytest.CaptureFixture[str], command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,7 +230,7 @@ def test_commands_are_listed_under_the_modules_that_have_them() -> None:
 
 
 def test_whoever_takes_a_problem_says_in_which_formats(capsys: pytest.CaptureFixture[str]) -> None:
-    taking = [name for name, command in commands.all().items() if "travel_rate" in [p.name for p in command.params]]
+    taking = [name for name, command in commands.load().items() if "travel_rate" in [p.name for p in command.params]]
     assert {"plan", "compare", "tradeoff", "simulate", "convert"} <= set(taking)
     for name in taking:
         text = " ".join(call(capsys, name, "--help")[1].split())
@@ -248,7 +248,7 @@ def test_the_help_lists_all_commands_in_groups_one_line_each(capsys: pytest.Capt
         assert all(line.endswith(".") and "..." not in line and len(line) <= 80 for line in listed)
 
 
-@pytest.mark.parametrize("name", sorted(commands.all()))
+@pytest.mark.parametrize("name", sorted(commands.load()))
 def test_common_options_come_last_in_sections_of_their_own(capsys: pytest.CaptureFixture[str], name: str) -> None:
     out = call(capsys, name, "--help")[1]
     own, *common = out.partition("Example:")[0].split("Common options (")

@@ -18,7 +18,7 @@ from learnroute.cli import learning as command_line
 from learnroute.cli import run
 from learnroute.formats.samples import read_samples
 from learnroute.learning import simulation as library
-from learnroute.learning.intake import Scaling
+from learnroute.learning.preparation import Scaling
 from waiting import GUARD
 
 ROOT = Path(__file__).parents[2]

@@ -157,7 +157,7 @@ def test_regions_that_no_way_joins_are_named(tmp_path: Path) -> None:
     graph.add_node("a", region="Harbour", vector="0")
     graph.add_node("b", region="Castle", vector="1")
     graph.add_edge("a", "b", length=1.0)
-    with pytest.raises(InputError, match="no way leads from 'Castle' to 'Harbour'; add an edge in this direction"):
+    with pytest.raises(InputError, match="no path leads from 'Castle' to 'Harbour'; add an edge in this direction"):
         read_problem(written(graph, tmp_path), LEARNER)
 
 

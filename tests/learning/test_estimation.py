@@ -10,7 +10,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from learnroute import InputError, plan
 from learnroute.learning import Estimate, RouteRegressor, estimate, follow
-from learnroute.learning.confidence import error_draws, fit, noisiest, upper_bound
+from learnroute.learning.confidence import error_draws, fit, noisiest_direction, upper_bound
 from learnroute.model.validation import FloatArray
 
 Samples = dict[str, tuple[FloatArray, FloatArray]]
@@ -85,7 +85,7 @@ def test_bounds_cover_the_worst_directions(width: int, where: str) -> None:
         ]
         errors = error_draws(fits[0], 1000, rng) - error_draws(fits[1], 1000, rng)
         squared = float(np.sum((fits[0].model - fits[1].model) ** 2))
-        worst = noisiest(fits[0].covariance + fits[1].covariance)
+        worst = noisiest_direction(fits[0].covariance + fits[1].covariance)
         held.append(upper_bound(squared, errors, worst, 0.95) >= length**2)
     assert np.mean(held) >= 0.93
 
@@ -117,9 +117,9 @@ def test_a_bound_is_not_idle() -> None:
 def test_noisiest_direction_is_the_first_eigenvector() -> None:
     root = np.random.default_rng(0).standard_normal((6, 6)) * np.array([4, 1, 1, 1, 1, 1])[:, None]
     covariance = root @ root.T
-    found = noisiest(covariance)
+    found = noisiest_direction(covariance)
     assert found @ covariance @ found == pytest.approx(np.linalg.eigvalsh(covariance)[-1], rel=1e-3)
-    np.testing.assert_array_equal(noisiest(np.zeros((2, 2))), [1.0, 0.0])
+    np.testing.assert_array_equal(noisiest_direction(np.zeros((2, 2))), [1.0, 0.0])
 
 
 def base(seed: int = 0) -> Samples:
@@ -360,7 +360,7 @@ def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
         ({"missing": "guess"}, "missing = 'guess': unknown; known are refuse, drop"),
         ({"scaling": "shrink"}, "scaling = 'shrink': unknown; known are none, standardise, whiten"),
         ({"draws": 5}, "draws = 5"),
-        ({"draws": 10**9}, "would keep more than"),
+        ({"draws": 10**9}, "would store more than"),
         ({"seed": -3}, "seed"),
         ({"initial_model": [1.0]}, "initial_model has 1 entries: expected 3"),
         ({"features": 3}, "a callable or an object with transform"),

@@ -26,7 +26,7 @@ from learnroute.learning import (
 )
 from learnroute.learning.affine_maps import Draws, LinearTrainings
 from learnroute.learning.halving import route_count
-from learnroute.solvers.rehearsal import Rehearsed
+from learnroute.solvers.rehearsal import RehearsalModel
 
 NAMES = ("A", "B", "C", "D", "E")
 
@@ -49,11 +49,11 @@ def regions(size: int = 5, features: int = 4, train: int = 15, seed: int = 0) ->
     return found
 
 
-def rehearsed_by(learner: Any, data: dict[str, RegionData], draws: Draws, weights: Any = None) -> Rehearsed:
+def rehearsed_by(learner: Any, data: dict[str, RegionData], draws: Draws, weights: Any = None) -> RehearsalModel:
     """Return what prices orders of all regions."""
     given = np.ones(len(data)) if weights is None else weights
     found = LinearTrainings(learner, draws, given, list(data)).maps(len(data))
-    return Rehearsed(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
+    return RehearsalModel(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
 
 
 def error_by_training(learner: Any, order: Any, dealt: list[RegionData], weights: Any) -> float:
@@ -86,7 +86,7 @@ def test_the_core_trains_as_the_learners_do(learner: Any) -> None:
     draws = Draws(list(data.values()), 3, 0)
     found = rehearsed_by(learner, data, draws, weights)
     for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1]):
-        wanted = [error_by_training(learner, order, draws.deal(draw), weights) for draw in range(3)]
+        wanted = [error_by_training(learner, order, draws.divide(draw), weights) for draw in range(3)]
         assert found.errors(np.array(order)) == pytest.approx(wanted, rel=1e-8)
 
 
@@ -94,7 +94,7 @@ def test_fewer_samples_than_features() -> None:
     data = regions(features=12, train=6)
     draws = Draws(list(data.values()), 2, 1)
     found = rehearsed_by(RouteRegressor(), data, draws)
-    wanted = [error_by_training(RouteRegressor(), [3, 1, 0, 2, 4], draws.deal(draw), 1.0) for draw in range(2)]
+    wanted = [error_by_training(RouteRegressor(), [3, 1, 0, 2, 4], draws.divide(draw), 1.0) for draw in range(2)]
     assert found.errors(np.array([3, 1, 0, 2, 4])) == pytest.approx(wanted, rel=1e-8)
 
 

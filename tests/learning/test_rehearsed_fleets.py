@@ -95,7 +95,7 @@ def test_repeated_visits_train_as_the_learners_do(learner: Any) -> None:
         routes = FleetRoutes.of_models(order, [0] * len(order))
         errors = found.errors(routes, found.service(routes))
         for draw in range(3):
-            dealt = draws.deal(draw)
+            dealt = draws.divide(draw)
             (model,) = trained_by_hand(learner, routes, 1, dealt, 2)
             wanted = np.mean(WEIGHTS / WEIGHTS.mean() * [squared_error(model, region) for region in dealt])
             assert errors[draw] == pytest.approx(wanted, rel=1e-8)
@@ -111,11 +111,11 @@ def test_models_serve_as_averaged_or_chosen_learners_do(learner: Any, routes: Fl
     for serve in ("merged", "own"):
         found, _ = prices(data, learner, draws, visits=Visits(repeat=2), fleet=Fleet(**several, serve=serve))
         service = found.service(routes)
-        models = [trained_by_hand(learner, routes, 2, draws.deal(draw), 2) for draw in range(3)]
+        models = [trained_by_hand(learner, routes, 2, draws.divide(draw), 2) for draw in range(3)]
         if serve == "merged":
             assert service.weights is not None
             errors = []
-            for pair, dealt in zip(models, map(draws.deal, range(3)), strict=True):
+            for pair, dealt in zip(models, map(draws.divide, range(3)), strict=True):
                 used = [one if hasattr(one, "coef_") else first for one in pair]
                 average = copy.deepcopy(used[0])
                 for name in ("coef_", "intercept_"):
@@ -125,7 +125,7 @@ def test_models_serve_as_averaged_or_chosen_learners_do(learner: Any, routes: Fl
         else:
             assert service.served_by is not None
             each = np.array([
-                [errors_by_hand(one, first, draws.deal(draw)) for draw, one in enumerate(column)]
+                [errors_by_hand(one, first, draws.divide(draw)) for draw, one in enumerate(column)]
                 for column in ([first] * 3, *zip(*models, strict=True))
             ])  # fmt: skip
             assert np.array_equal(service.served_by, np.argmin(each.mean(axis=1), axis=0) + UNTRAINED)
@@ -245,7 +245,7 @@ def test_the_error_is_measured_in_other_draws_with_the_service_of_the_search() -
     first = copy.deepcopy(learner).without_training(3)
     draws, errors = Draws(list(data.values()), 5, 3, 5, 2), []
     for draw in range(5):
-        dealt = draws.deal(draw)
+        dealt = draws.divide(draw)
         models = trained_by_hand(learner, fleet, 2, dealt, 2)
         used = [first if (number := served[name]) is None else models[number] for name in NAMES]
         errors.append(np.mean([squared_error(one, region) for one, region in zip(used, dealt, strict=True)]))
@@ -256,7 +256,7 @@ def test_the_error_is_measured_in_other_draws_with_the_service_of_the_search() -
 def test_no_two_visits_train_on_the_same_samples() -> None:
     data = regions(2, train=40)
     draws = Draws(list(data.values()), 8, 0, visits=3)
-    for region in draws.deal(0):
+    for region in draws.divide(0):
         batches = [tuple(targets) for _, targets in draws.batches(region)]
         assert [len(batch) for batch in batches] == [13, 13, 13]
         assert len({*itertools.chain(*batches), *region.test[1]}) == 39 + len(region.test[1])

@@ -145,7 +145,7 @@ def test_workers_change_nothing() -> None:
 
 
 def test_a_time_limit_that_is_too_short_says_so() -> None:
-    with pytest.raises(RefusedError, match="the time limit came after 0 of 4 trainings"):
+    with pytest.raises(RefusedError, match="the time limit was reached after 0 of 4 trainings"):
         transfer(regions(), MLPClassifier((4,)), error="zero-one", time_limit=1e-9)
 
 

@@ -21,7 +21,7 @@ from learnroute.learning import Calibration, ProximalRegressor, RegionData, Tran
 from learnroute.learning import laws as laws_module
 from learnroute.learning.calibration import read_following
 from learnroute.learning.laws import Coefficient, in_triangle
-from learnroute.learning.records import learner_record, names_of_different
+from learnroute.learning.records import distinguishing_names, learner_record
 from learnroute.learning.selection import Scores, preference_of
 from learnroute.learning.verdict import Evidence, judge
 
@@ -256,12 +256,12 @@ def test_records_name_the_class_and_its_parameters_but_no_seeds() -> None:
     assert json.loads(json.dumps(record)) == record
     assert record == learner_record(make_pipeline(StandardScaler(), SGDRegressor(alpha=0.01, random_state=4)))
     other = learner_record(make_pipeline(StandardScaler(), SGDRegressor(alpha=0.1)))
-    assert names_of_different(record, record) is None
-    assert names_of_different(record, other) == (
+    assert distinguishing_names(record, record) is None
+    assert distinguishing_names(record, other) == (
         "Pipeline(steps.1.1.parameters.alpha=0.01)",
         "Pipeline(steps.1.1.parameters.alpha=0.1)",
     )
-    assert names_of_different(record, learner_record(network())) == ("Pipeline", "MLPRegressor")
+    assert distinguishing_names(record, learner_record(network())) == ("Pipeline", "MLPRegressor")
 
     class Own:
         def __init__(self, rate: float) -> None:
@@ -272,7 +272,7 @@ def test_records_name_the_class_and_its_parameters_but_no_seeds() -> None:
     first, second = (learner_record(Own(rate)) for rate in (0.5, 0.25))
     assert first == learner_record(Own(0.5))
     assert set(first["parameters"]) == {"rate", "rule", "start"}
-    names = names_of_different(first, second)
+    names = distinguishing_names(first, second)
     assert names is not None
     assert names[0].startswith("Own(rate=0.5, rule=function ")
     assert json.loads(json.dumps(first)) == first

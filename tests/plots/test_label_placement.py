@@ -13,7 +13,7 @@ from learnroute import Constraints, Problem, plan
 from learnroute.formats import read_problem
 from learnroute.model.validation import FloatArray
 from learnroute.plots import draw_plan
-from learnroute.plots.label_placement import LABEL, Ground, clipped_lengths, place_labels
+from learnroute.plots.label_placement import LABEL, Obstacles, clipped_lengths, place_labels
 from learnroute.plots.maps import degrees
 from learnroute.plots.routes import MOST_MARKS, MOST_NAMES
 from samples import UNDER
@@ -141,8 +141,8 @@ def test_regions_on_both_sides_of_the_date_line_stay_together() -> None:
 
 def test_labels_without_room_are_left_out() -> None:
     marks = np.full((50, 2), 50.0)
-    ground = Ground(marks, np.full(50, 3.0), np.empty((0, 4)), np.empty((0, 2)), np.array([0.0, 0, 100, 100]))
-    placed = place_labels(np.full((50, 2), [30.0, 10.0]), np.arange(50), ground)
+    obstacles = Obstacles(marks, np.full(50, 3.0), np.empty((0, 4)), np.empty((0, 2)), np.array([0.0, 0, 100, 100]))
+    placed = place_labels(np.full((50, 2), [30.0, 10.0]), np.arange(50), obstacles)
     assert 4 <= placed.free.sum() < 50
 
 

@@ -7,7 +7,7 @@ import pytest
 from learnroute import InputError
 from learnroute.cli import run
 from learnroute.plots import draw_ratios
-from learnroute.plots.lines import look_of
+from learnroute.plots.lines import style_of
 from learnroute.solvers.registry import METHODS
 from learnroute.study.cells import Row
 from learnroute.study.experiment import Experiment
@@ -44,10 +44,10 @@ def test_lines_go_through_the_means(rows: list[Row]) -> None:
 
 
 def test_every_method_has_a_look_and_a_name_of_its_own() -> None:
-    looks = [look_of(name) for name in METHODS]
+    looks = [style_of(name) for name in METHODS]
     assert [look.name for look in looks] == list(METHODS)
     assert len({look.colour for look in looks}) == len({look.marker for look in looks}) == len(METHODS)
-    exact, search = look_of("exact"), look_of("search")
+    exact, search = style_of("exact"), style_of("search")
     assert exact.dash != search.dash
     assert exact.width > 2 * search.width  # one is seen below the other
 

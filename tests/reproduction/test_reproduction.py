@@ -33,7 +33,7 @@ def quick(shared_folder: Shared) -> tuple[Path, dict[str, Any]]:
 
 
 def reproduce_quickly(folder: Path) -> None:
-    shown = commands.all()["reproduce"].epilog
+    shown = commands.load()["reproduce"].epilog
     assert shown is not None
     example = shlex.split(shown.split("Example:")[1])[1:]
     done = subprocess.run(

@@ -18,8 +18,8 @@ from learnroute.solvers.construction import algorithm1 as module
 from learnroute.solvers.construction.algorithm1 import algorithm1, eulerian_circuit
 from learnroute.solvers.construction.canonical import canonical_order
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.ground import place_ground
-from learnroute.solvers.matching.perfect_matching import by_blossoms, minimum_matching
+from learnroute.solvers.core_travel import place_travel
+from learnroute.solvers.matching.perfect_matching import match_by_blossoms, minimum_matching
 from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
 from learnroute.solvers.methods import exact
 from learnroute.solvers.params import MatchingParams
@@ -105,14 +105,14 @@ def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pyt
     met = {True: 0, False: 0}
 
     def watched(weights: MatrixWeights, budget: Budget, params: MatchingParams) -> object:
-        matching = by_blossoms(weights, budget, params)
+        matching = match_by_blossoms(weights, budget, params)
         extra = weights.size - 1
         mate = next(i for i, j in matching.pairs.tolist() if j == extra)
         met[mate == watched_last[0]] += 1
         return matching
 
     watched_last = [-1]
-    monkeypatch.setattr(module, "by_blossoms", watched)
+    monkeypatch.setattr(module, "match_by_blossoms", watched)
     for seed in range(300):
         rng = np.random.default_rng(seed)
         size = int(rng.integers(2, 11))
@@ -252,7 +252,7 @@ def _clouds(size: int) -> list[np.ndarray]:
 def test_spanning_trees_of_places_weigh_what_the_matrix_says(size: int) -> None:
     for places in _clouds(size):
         travel = Places(places).matrix
-        tree = place_ground(Places(places)).spanning_edges(np.arange(size))
+        tree = place_travel(Places(places)).spanning_edges(np.arange(size))
         other = minimum_spanning_tree(travel)
         assert len(tree) == size - 1
         near = 1e-12 * size * float(travel.max())
@@ -268,7 +268,7 @@ def test_places_are_routed_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> 
         assert sorted(answer.order.tolist()) == list(range(400))
         assert answer.order[-1] == np.argmin(scores)
         assert answer.complete
-        tree = place_ground(Places(places)).spanning_edges(np.arange(400))
+        tree = place_travel(Places(places)).spanning_edges(np.arange(400))
         assert math.fsum(objective.legs(answer.order)) <= 2 * math.fsum(objective.travel.between(*tree.T)) * (1 + 1e-9)
 
 
@@ -279,16 +279,16 @@ def test_places_that_coincide_are_paired_beforehand_and_the_matching_stays_the_l
     matched: list[int] = []
 
     def counted(weights: PlaceWeights, budget: Budget, params: MatchingParams) -> object:
-        matched.append(len(weights.ground.places))
-        return by_blossoms(weights, budget, params)
+        matched.append(len(weights.travel_data.places))
+        return match_by_blossoms(weights, budget, params)
 
     for seed, kinds in enumerate((1, 2, 30, 400)):
         rng = np.random.default_rng(seed)
         places = Places(rng.uniform(0, 1, (kinds, 2))[rng.integers(0, kinds, 400)])
         odd = np.sort(rng.choice(400, 299 if not closed else 300, replace=False))
         vertices = odd if closed else np.append(odd, 400)
-        monkeypatch.setattr(module, "by_blossoms", counted)
-        pairs, optimal = module._matching(place_ground(places), vertices, 400, Budget(), MatchingParams())
+        monkeypatch.setattr(module, "match_by_blossoms", counted)
+        pairs, optimal = module._matching(place_travel(places), vertices, 400, Budget(), MatchingParams())
         monkeypatch.undo()
         assert optimal
         assert sorted(pairs.ravel().tolist()) == list(range(300))

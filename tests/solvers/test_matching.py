@@ -12,8 +12,8 @@ import oracle
 from learnroute import InputError, Matching, minimum_matching
 from learnroute.model.travel import Places
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.ground import place_ground
-from learnroute.solvers.matching.perfect_matching import by_blossoms
+from learnroute.solvers.core_travel import place_travel
+from learnroute.solvers.matching.perfect_matching import match_by_blossoms
 from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
 from learnroute.solvers.params import MatchingParams
 
@@ -68,7 +68,7 @@ def test_matchings_equal_the_best_of_all(size: int) -> None:
         for name, weights in families(size, rng).items():
             least = oracle.lightest_matching(weights)
             near = 1e-11 * max(float(np.abs(weights).max()), 1e-300)
-            matching = by_blossoms(MatrixWeights(weights), Budget())
+            matching = match_by_blossoms(MatrixWeights(weights), Budget())
             check_proof(matching, weights)
             assert weight_of(matching.pairs, weights) == pytest.approx(least, abs=near), name
 
@@ -76,7 +76,7 @@ def test_matchings_equal_the_best_of_all(size: int) -> None:
 @given(st.integers(1, 9).flatmap(lambda k: hnp.arrays(np.int64, (2 * k, 2 * k), elements=st.integers(0, 6))))
 def test_small_whole_weights_with_many_ties_are_proved(entries: Any) -> None:
     weights = symmetric(entries).astype(float)
-    check_proof(by_blossoms(MatrixWeights(weights), Budget()), weights)
+    check_proof(match_by_blossoms(MatrixWeights(weights), Budget()), weights)
 
 
 @pytest.mark.parametrize("size", [14, 60, 200])
@@ -168,7 +168,7 @@ def test_thousands_of_places_are_proved() -> None:
 def test_great_circles_are_proved() -> None:
     rng = np.random.default_rng(5)
     points = Places(np.column_stack([rng.uniform(-180, 180, 300), rng.uniform(-90, 90, 300)]), geographic=True)
-    check_proof(by_blossoms(PlaceWeights(place_ground(points)), Budget()), points.matrix)
+    check_proof(match_by_blossoms(PlaceWeights(place_travel(points)), Budget()), points.matrix)
 
 
 @pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-160, 1.0])

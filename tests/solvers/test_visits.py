@@ -98,7 +98,7 @@ def test_prices_of_further_visits_are_values(rules: str, law: str) -> None:
         assert route.value == pytest.approx(objective(problem.regions[visits]), rel=1e-13)
         assert route.travel == pytest.approx(objective.travel_cost(problem.regions[visits]), rel=1e-13)
         for region in range(problem.size):
-            for place, price in enumerate(route.prices(region)):
+            for place, price in enumerate(route.insertion_values(region)):
                 longer = problem.regions[np.insert(visits, place, region)]
                 is_open = len(front) <= place <= len(visits) - len(back)
                 if is_open and objective.travel_cost(longer) <= objective.rules.budget:
@@ -118,7 +118,7 @@ def test_prices_of_many_visits_leave_out_what_counts_for_nothing(law: str) -> No
         visits = np.concatenate([visits[: length // 2], rng.permutation(90)])[:length]
         route.assign(visits)
         assert route.value == pytest.approx(objective(visits), rel=1e-7)
-        prices = route.prices(7)
+        prices = route.insertion_values(7)
         for place in range(0, length, 9):
             assert prices[place] == pytest.approx(objective(np.insert(visits, place, 7)), rel=1e-7)
 
@@ -159,9 +159,9 @@ def test_methods_agree_where_several_apply() -> None:
         objective = drawn(np.random.default_rng(seed), 6, coupled=False, own_second=True, rate=0.2, required=[1])
         answers = {}
         for name, limits in {
-            "_over_sets": DEFAULTS,
+            "_by_sets": DEFAULTS,
             "_by_labels": DEFAULTS._replace(held_karp=DEFAULTS.held_karp._replace(most_regions=0)),
-            "_over_sequences": DEFAULTS._replace(
+            "_by_sequences": DEFAULTS._replace(
                 held_karp=DEFAULTS.held_karp._replace(most_regions=0),
                 visit_proof=DEFAULTS.visit_proof._replace(multisets=0),
             ),

@@ -17,7 +17,7 @@ from learnroute.study.cells import COLUMNS, solve_cell
 from learnroute.study.experiment import Experiment
 from learnroute.study.rows import read_rows, write_rows
 from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store, open_store
-from learnroute.study.summary import Running, Statistics, condition, grouped_ratios
+from learnroute.study.summary import RunningStatistics, Statistics, condition, grouped_ratios
 from learnroute.study.sweeps import sweep
 from waiting import GUARD
 
@@ -153,7 +153,7 @@ def test_without_pyarrow_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest
 
 def test_statistics_are_those_of_the_sample() -> None:
     sample = [1.0, 2.0, 4.0, 9.0]
-    found, running = Statistics.of(sample), Running()
+    found, running = Statistics.of(sample), RunningStatistics()
     for value in sample:
         running.add(value)
     assert (found.count, found.mean, found.maximum) == (4, 4.0, 9.0)

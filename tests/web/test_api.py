@@ -435,7 +435,9 @@ def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, A
         ("export", {"format": ".gpx"}, "plan.gpx: .gpx files need longitudes and latitudes, but the coordinates"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(service: Service, task: str, members: dict[str, Any], detail: str) -> None:
+def test_what_is_wrong_is_said_in_one_line(
+    service: Service, task: str, members: dict[str, Any], detail: str
+) -> None:
     answer = service.post(task, problem=example(), **members)
     field = (
         "format" if detail.startswith("plan.gpx") else detail.lstrip("'").replace("'", " ").split(" ")[0].rstrip(":")

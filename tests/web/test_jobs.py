@@ -154,7 +154,7 @@ def test_jobs_that_nobody_asks_about_are_given_up_and_results_forgotten() -> Non
         assert queue.withdrawn == tickets
         assert [job.state for job in (alone, asked, followed)] == ["cancelled"] * 3
         done = jobs.submit("plan", b"")
-        done.hear(Result(b"found"))
+        done.receive(Result(b"found"))
         await clock.advance(599)
         assert jobs.get(done.id).result().content == b"found"  # and is kept for as long again
         await clock.advance(599)

@@ -166,9 +166,7 @@ def test_one_regularization_for_each_stop(opened: Open, tmp_path: Path) -> None:
     assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
 
 
-def test_regions_come_and_go_beside_estimates_and_one_regularization_for_each_stop(
-    opened: Open, tmp_path: Path
-) -> None:
+def test_regions_come_and_go_beside_estimates_and_one_regularization_for_each_stop(opened: Open, tmp_path: Path) -> None:
     page = opened()
     delta = [[0, 1, 4, 2], [1, 0, 1, 3], [4, 1, 0, 2], [2, 3, 2, 0]]
     problem = Problem(

@@ -13,7 +13,7 @@ import pytest
 
 import stuck_tasks
 from learnroute import InputError
-from learnroute.web import intake, pool, requests
+from learnroute.web import pool, request_bodies, requests
 from learnroute.web.jobs import Job
 from learnroute.web.pool import Ticket
 from learnroute.web.refusals import Refusal
@@ -102,7 +102,7 @@ def is_open(line: socket.socket) -> bool:
 def test_a_body_that_never_ends_is_answered_in_time() -> None:
     with serving(still=True, workers=1) as service:
         with line_to(service, HEAD, "Content-Length: 1000\r\n\r\n", "{") as line:
-            wait_for(lambda: service.intake.held == 1)
+            wait_for(lambda: service.bodies.held == 1)
             service.advance(50)
             assert is_open(line)
             service.advance(11)
@@ -113,12 +113,12 @@ def test_a_body_that_never_ends_is_answered_in_time() -> None:
 
 
 def test_bodies_share_a_bound_on_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "MOST_HELD", 1_000_000)
+    monkeypatch.setattr(request_bodies, "MOST_HELD", 1_000_000)
     with serving(workers=1, limits=Limits(body=600_000)) as small, contextlib.ExitStack() as stack:
         part = b" " * 450_000
         for _ in range(2):
             stack.enter_context(line_to(small, HEAD, "Content-Length: 500000\r\n\r\n", part))
-        wait_for(lambda: small.intake.held == 900_000)
+        wait_for(lambda: small.bodies.held == 900_000)
         answer = small.client.post("/api/plan", content=part, headers={"content-type": "application/json"})
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
         assert small.post("plan", problem=example()).status_code == 200  # a small one still fits
@@ -144,8 +144,8 @@ def test_requests_that_wait_share_a_bound_on_memory(monkeypatch: pytest.MonkeyPa
 def test_a_finished_job_does_not_keep_its_request() -> None:
     async def finish() -> Job:
         job = Job("plan")
-        job.ticket = Ticket("plan", b"x" * 1000, job.hear)
-        job.hear(Refusal(422, "wrong"))
+        job.ticket = Ticket("plan", b"x" * 1000, job.receive)
+        job.receive(Refusal(422, "wrong"))
         return job
 
     assert asyncio.run(finish()).ticket is None
@@ -155,7 +155,7 @@ def test_an_aborted_upload_leaves_no_traceback(caplog: pytest.LogCaptureFixture)
     with serving(workers=1) as quiet:
         for head in ("Content-Length: 1000\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n5\r\n{"):
             with line_to(quiet, HEAD, head):
-                wait_for(lambda: quiet.intake.held == 1)
+                wait_for(lambda: quiet.bodies.held == 1)
         wait_for(lambda: metric(quiet, 'method="POST",route="/api/plan"') >= 2)
     assert [record.getMessage() for record in caplog.records if record.levelno >= 30] == []
 
@@ -229,7 +229,7 @@ def test_drops_do_not_prolong_a_body() -> None:
         line_to(service, HEAD, "Content-Length: 1000\r\n\r\n", "{") as line,
     ):
         for held in range(1, 10):
-            wait_for(lambda held=held: service.intake.held == held)  # type: ignore[misc]
+            wait_for(lambda held=held: service.bodies.held == held)  # type: ignore[misc]
             service.advance(6)
             assert is_open(line)
             line.sendall(b"a")
@@ -243,7 +243,7 @@ def test_too_many_requests_at_once_are_refused_in_words_and_watching_goes_on() -
         begun = HEAD + "Authorization: Bearer secret\r\nContent-Length: 1000\r\n\r\n{"
         for count in range(1, 4):
             stack.enter_context(line_to(small, begun))
-            wait_for(lambda count=count: small.intake.held == count)  # type: ignore[misc]
+            wait_for(lambda count=count: small.bodies.held == count)  # type: ignore[misc]
         refused = get(f"{small.url}/api/health")
         assert (refused.status_code, refused.headers["content-type"]) == (503, "application/problem+json")
         assert refused.headers["retry-after"] == "2"
@@ -256,9 +256,7 @@ def test_too_many_requests_at_once_are_refused_in_words_and_watching_goes_on() -
         assert small.post("plan", problem=example()).status_code == 200
 
 
-def test_what_is_not_http_is_refused_and_leaves_nothing_in_the_log(
-    service: Service, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_is_not_http_is_refused_and_leaves_nothing_in_the_log(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     chunked = f"{HEAD}Transfer-Encoding: chunked\r\n\r\n"
     for wrong in ("\0" * 100, "GET / HTTP/9\r\n\r\n", f"GET / HTTP/1.1\r\nX: {'a' * 100_000}", f"{chunked}-1\r\n"):
         with line_to(service, wrong) as line:

@@ -154,7 +154,7 @@ def held_system(found: Visits, first: FloatArray) -> System:
     return np.column_stack(table), found.after - found.moved
 
 
-def free(found: Visits, first: FloatArray | None = None) -> Fit:
+def fit_free(found: Visits, first: FloatArray | None = None) -> Fit:
     """Fit free coefficients of e_j, -e_k, D[k, j] and 1, and of e⁰_j and -e⁰_k if `first` is given."""
     columns = [found.before, -found.here, found.moved, np.ones(len(found.after))]
     if first is not None:
@@ -266,7 +266,7 @@ def _one_step(routes: Sequence[Route], moved: FloatArray) -> Predictor:
     return predict
 
 
-def roll(route: Route, table: FloatArray, values: FloatArray) -> FloatArray:
+def forecast(route: Route, table: FloatArray, values: FloatArray) -> FloatArray:
     """Predict all errors along a route from those before its first visit, with p₁, q, ν and optionally ρ.
 
     `table` contains the errors towards which the learner moves (`target_errors`), T x T over all regions.

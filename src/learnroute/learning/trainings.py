@@ -11,7 +11,7 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.formats import json_files
-from learnroute.formats.files import errors_naming, is_there, write_text
+from learnroute.formats.files import errors_naming, exists, write_text
 from learnroute.learning.data import RegionData
 from learnroute.learning.records import contents
 from learnroute.model.validation import FloatArray
@@ -27,7 +27,7 @@ class TrainingFile:
             return
         if path.suffix.lower() != ".json":
             raise InputError(f"unknown format {path.suffix!r}; known is .json", where=path)
-        if is_there(path):
+        if exists(path):
             with errors_naming(path):
                 data = json_files.read(path)
                 if not isinstance(data, dict) or data.get("fingerprint") != told_apart:
@@ -36,7 +36,7 @@ class TrainingFile:
                     )
                 self.rows = {(int(row[0]), int(row[1])): np.array(row[2:]) for row in data["rows"]}
 
-    def keep(self, key: tuple[int, int], errors: FloatArray) -> None:
+    def add(self, key: tuple[int, int], errors: FloatArray) -> None:
         """Add a training, and write all trainings."""
         self.rows[key] = errors
         if self.path is not None:

@@ -124,7 +124,7 @@ class PlanClaims:
         if self.certified is not None:
             goals.append(("certificate", self._goal(self.certified)))
         outcomes = {
-            what: self.checker.settle(goal, optimum=self.optimal and what != "certificate")
+            what: self.checker.decide(goal, optimum=self.optimal and what != "certificate")
             for what, goal in sorted(goals, key=lambda pair: -pair[1])
         }
         says = {"optimum": self._optimum, "bound": self._bound, "certificate": self._certificate}
@@ -222,8 +222,8 @@ class PlanClaims:
         """Check that the total is at most `claimed` times the lowest one, by any known bound."""
         said = format_number(claimed)
         if claimed <= 0:
-            return Check("guarantee", REFUTED, f"{said}: ratios are > 0")
-        outcome = self.checker.settle(self._below(claimed), optimum=self.optimal)
+            return Check("guarantee", REFUTED, f"{said}: a ratio must be > 0")
+        outcome = self.checker.decide(self._below(claimed), optimum=self.optimal)
         if outcome.proved:
             return Check("guarantee", CONFIRMED, f"the total is at most {said} times the least one, by the bound")
         if outcome.better is not None or claimed < 1:
@@ -377,4 +377,4 @@ def format_number(number: Fraction, digits: int = 9) -> str:
     try:
         return f"{float(number):.{digits}g}"
     except OverflowError:
-        return "a number beyond float64"
+        return "a number outside the range of float64"

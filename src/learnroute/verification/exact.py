@@ -114,10 +114,10 @@ class Model:
         whole, below = self.whole_scores
         total = sum(share * whole[v] for share, v in zip(self.shares_of(order), order, strict=True))
         low = Fraction(total, below * ONE)
-        return Interval(low, low + self.rounded_off)
+        return Interval(low, low + self.rounding_loss)
 
     @cached_property
-    def rounded_off(self) -> Fraction:
+    def rounding_loss(self) -> Fraction:
         """The amount by which the score part of an order may be too small because shares are rounded down."""
         whole, below = self.whole_scores
         return Fraction(self.error * sum(whole), below * ONE)

@@ -84,7 +84,7 @@ class Guard:
         headers = Headers(scope=scope)
         own = _authority(headers.get("host", ""), scope["scheme"])
         if own is None or not self._is_ours(own[0]):
-            return Refusal(421, "this service has another host name; see --allow-host", "Host")  # DNS rebinding
+            return Refusal(421, "the Host header does not name this service; see --allow-host", "Host")  # DNS rebinding
         if scope["path"] in PAGE:
             return None
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):

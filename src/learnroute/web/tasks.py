@@ -24,7 +24,7 @@ from learnroute.model.losses import error_over_time, shares_along
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.scaling import scaled_places
-from learnroute.model.streets import ways_along
+from learnroute.model.streets import paths_between
 from learnroute.model.subsets import with_costs
 from learnroute.model.validation import FloatArray
 from learnroute.planner import evaluate, plan_within
@@ -167,7 +167,7 @@ def _read(asked: ReadRequest, limits: Limits, progress: Progress) -> Result:
     known = problem.stop_coordinates
     places = known if known is not None else scaled_places(problem.ways.matrix)
     document = answers.Problem(json_files.problem_to_dict(problem))
-    ways = None if problem.streets is None else ways_along(problem.streets, len(problem.stops), MOST_WAY_PLACES)
+    ways = None if problem.streets is None else paths_between(problem.streets, len(problem.stops), MOST_WAY_PLACES)
     found = answers.ReadProblem(
         problem=document, places=places.tolist(), places_made_up=not drawn, learner_taken=taken, ways=ways
     )
