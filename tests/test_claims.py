@@ -172,7 +172,7 @@ def test_honest_plans_are_confirmed(data: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("given", [["x"], {"a": 1}, 10**400, True, None, [[1.0]], [1.0, "auto"], "auto", -1.0, [1.0]])
-def test_a_regularisation_that_is_no_number_is_refuted(
+def test_regularisation_that_is_not_a_number_is_refuted(
     given: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, out = tmp_path / "p.json", tmp_path / "plan.json"
@@ -211,7 +211,7 @@ def test_a_tree_that_takes_too_much_work_is_not_checked(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("member", ["expected_errors", "label_noise", "features", "samples", "loss_at_most"])
-def test_what_following_goes_by_is_checked(member: str) -> None:
+def test_members_used_by_follow_are_checked(member: str) -> None:
     for learner in (Learner(20, 100, 0.3), Learner(120, 100, 0.3), Proximal(20, 100, 0.3, regularization=0.7)):
         problem = Problem([[0, 1, 2], [1, 0, 1], [2, 1, 0]], learner, vectors=[[0.0], [1.0], [3.0]], initial=[1, 2, 3])
         data = plan(problem).to_dict()

@@ -244,7 +244,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_depots_that_do_not_fit_are_refused_by_name(case: str) -> None:
+def test_depots_that_do_not_fit_are_rejected_by_name(case: str) -> None:
     make, line = REFUSED[case]
     with pytest.raises(InputError, match=line) as caught:
         make()
@@ -257,7 +257,7 @@ def test_the_depot_is_no_stop_of_a_route_that_is_given() -> None:
         evaluate(problem, list(plan(problem).stops))
 
 
-def test_a_depot_that_two_regions_are_called_is_refused() -> None:
+def test_ambiguous_name_of_a_depot_is_rejected() -> None:
     data = {
         "regions": ["A", "B", "A", "C"],
         "coordinates": [[0, 0], [1, 0], [0, 1], [1, 1]],

@@ -132,7 +132,7 @@ def test_plan_and_learners_agree(name: str) -> None:
         assert table.dissimilarities == planned.dissimilarities
 
 
-def test_every_result_says_which() -> None:
+def test_every_result_names_its_dissimilarities() -> None:
     both, alone, _ = problems(LEARNERS["over"])
     for asked, kind in ((both, "estimate"), (both.with_upper_bounds(), "upper"), (alone, "upper")):
         results = compare(asked, ["exact"]), tradeoff(asked), compare_learners(asked), Journey(asked)
@@ -161,7 +161,7 @@ def test_robustness_is_about_the_upper_bounds() -> None:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_plans_are_verified_by_what_they_say(name: str) -> None:
+def test_plans_are_verified_with_the_dissimilarities_they_name(name: str) -> None:
     both, alone, _ = problems(LEARNERS[name])
     found, upper = plan(both), plan(both.with_upper_bounds())
     assert verify(both, found).holds, verify(both, found)
@@ -181,7 +181,7 @@ def test_plans_are_verified_by_what_they_say(name: str) -> None:
     assert verify(both, raised).verdict == "refuted"
 
 
-def test_plans_are_read_back_with_what_they_go_by() -> None:
+def test_plans_are_read_back_with_their_dissimilarities() -> None:
     both, _, _ = problems(LEARNERS["over"])
     for asked in (both, both.with_upper_bounds()):
         found = plan(asked)
@@ -203,7 +203,7 @@ def test_files_keep_what_is_given(suffix: str, tmp_path: Path) -> None:
             assert np.array(again[field]) == pytest.approx(np.array(value), rel=1e-12)
 
 
-def test_vectors_give_way_to_estimates() -> None:
+def test_estimates_take_precedence_over_vectors() -> None:
     both, alone, _ = problems(LEARNERS["proximal"])
     vectors = np.random.default_rng(3).standard_normal((SIZE, 3))
     mixed = both.replace(dissimilarity=None, dissimilarity_low=None, vectors=vectors)
@@ -218,7 +218,7 @@ def test_vectors_give_way_to_estimates() -> None:
 # Journeys
 
 
-def test_a_journey_goes_by_the_estimates_and_what_is_measured(tmp_path: Path) -> None:
+def test_journey_uses_estimates_and_measurements(tmp_path: Path) -> None:
     both, alone, bounds = problems(LEARNERS["over"])
     file = tmp_path / "trip.json"
     trip, wanted, upper = Journey(both, file=file), Journey(alone), Journey(both.with_upper_bounds())

@@ -158,7 +158,7 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> N
         assert not re.findall(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//", sheet.read_text()), sheet.name
 
 
-def test_the_tutorial_of_ones_own_tasks_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tutorial_on_user_defined_tasks_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a few images of digits, each region with its pixels in another order; the block for PyTorch is left out."""
     from sklearn.datasets import load_digits
 

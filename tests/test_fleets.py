@@ -117,7 +117,7 @@ def test_routes_from_starts_beyond_the_limits_are_annealed() -> None:
     assert max(shares) == 1.0
 
 
-def test_nobody_travels_where_the_budget_is_zero() -> None:
+def test_no_travel_with_a_budget_of_zero() -> None:
     for fleet in (Fleet(vehicles=2), Fleet(vehicles=2, limit=0.0)):
         found = plan(small(Learner(8, 6, 0.2), visits=Visits(budget=0.0), fleet=fleet), method="search")
         assert found.travels == (0.0, 0.0)
@@ -212,7 +212,7 @@ def test_one_vehicle_has_the_plan_that_there_is_without_a_fleet(visits: Visits |
         assert found.to_dict() | {"seconds": 0} == wanted.to_dict() | {"seconds": 0}
 
 
-def test_one_model_that_serves_where_it_is_better_than_none() -> None:
+def test_one_model_that_serves_if_it_is_better_than_none() -> None:
     problem = small(LEARNERS["m < n"], fleet=Fleet(serve="own"), visits=Visits())
     found = plan(problem)
     assert found.optimal

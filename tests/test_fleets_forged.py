@@ -214,7 +214,7 @@ def test_plans_of_one_route_say_nothing_of_models() -> None:
 
 
 @pytest.mark.parametrize("data", [{}, {"routes": []}, {"route": [], "order": [], "loss": {}}])
-def test_what_is_no_plan_of_a_fleet_is_said_in_one_line(data: Data) -> None:
+def test_invalid_fleet_plans_are_rejected_in_one_line(data: Data) -> None:
     with pytest.raises(InputError, match="routes") as error:
         verify(problem_of(FLEETS["merged"]), data)
     assert "\n" not in str(error.value)
@@ -336,7 +336,7 @@ def changed(data: Data, rng: np.random.Generator) -> Data:
 
 
 @pytest.mark.parametrize("name", FLEETS)
-def test_what_is_confirmed_of_changed_plans_is_true(name: str) -> None:
+def test_confirmed_claims_of_changed_plans_are_true(name: str) -> None:
     problem, rng, confirmed = problem_of(FLEETS[name], 4), np.random.default_rng(len(name)), 0
     best = plan(problem)
     for method in ("auto", "search"):

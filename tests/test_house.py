@@ -147,7 +147,7 @@ def test_the_words_of_the_field_lead_into_solvers_and_core(word: str) -> None:
     assert any(pattern.search(path.read_text()) for path in files)
 
 
-def test_what_to_install_is_what_the_extras_name() -> None:
+def test_install_hints_match_the_extras() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for extra, packages in EXTRAS.items():
         assert [re.match(r"[\w-]+", need)[0] for need in extras[extra]] == packages.split()  # type: ignore[index]

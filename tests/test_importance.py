@@ -65,14 +65,14 @@ def problem_of(learner: Learner, **changes: Any) -> Problem:
         ("much", "importance"),
     ],
 )
-def test_refusals(given: Any, said: str) -> None:
+def test_refusals_name_the_field(given: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         problem_of(LEARNERS["under"], importance=given)
 
 
 @pytest.mark.parametrize("learner", [*LEARNERS.values(), Proximal(20, 30, 0.3, regularization="schedule")])
 @pytest.mark.parametrize("visits", [None, Visits()])
-def test_equal_importance_is_none(learner: Learner, visits: Visits | None) -> None:
+def test_equal_importance_equals_no_importance(learner: Learner, visits: Visits | None) -> None:
     plain, equal = (
         plan(problem_of(learner, importance=given, visits=visits)).to_dict() for given in (None, [0.1] * 5)
     )  # fmt: skip
@@ -93,7 +93,7 @@ def test_the_error_is_the_weighted_mean_of_those_by_region(learner: Learner) -> 
     np.testing.assert_array_equal(error_over_time(bare, order), error_over_time(problem, order))
 
 
-def test_a_region_that_does_not_count_still_gives_data() -> None:
+def test_region_of_importance_0_still_provides_data() -> None:
     """The model of the region in the middle is best for the two beside it."""
     line = Problem(
         np.ones((3, 3)) - np.eye(3), Learner(20, 60), vectors=[[-1.0], [0.0], [1.0]], importance=[1, 0, 1],
@@ -224,14 +224,14 @@ def test_journeys_go_by_the_weighted_error(learner: Learner) -> None:
         journey.visit()
 
 
-def test_scores_are_not_kept_where_importance_changes() -> None:
+def test_scores_are_not_kept_if_importance_changes() -> None:
     problem = problem_of(LEARNERS["under"])
     before = problem.scores
     assert problem.replace(travel_rate=2.0).scores is before
     assert problem.replace(importance=None).scores.tolist() != before.tolist()
 
 
-def test_check_and_plan_say_so(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_and_plan_report_it(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     from learnroute import write_problem
 
     write_problem(problem_of(LEARNERS["under"]), tmp_path / "p.json")

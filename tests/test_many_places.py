@@ -91,7 +91,7 @@ def test_the_bound_of_nearest_legs_holds_for_every_order() -> None:
             assert recomputed_bound(objective, Simple(1e9), 1e9) <= least
 
 
-def test_more_regions_than_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_failed_regions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = places(30, UNDER, False)
     found = plan(problem, "nearest", time_limit=1e-9)
     monkeypatch.setattr(bounds, "MOST_REGIONS", 29)

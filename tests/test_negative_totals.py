@@ -90,7 +90,7 @@ def problems(draw: st.DrawFn, least: int = 2, most: int = 5) -> Problem:
 # Every loop ends
 
 
-def test_choosing_lambda_ends_where_the_loss_is_negative() -> None:
+def test_choosing_lambda_ends_if_the_loss_is_negative() -> None:
     found = plan(forged())
     assert found.loss.total < 0
     assert found.learner is not None
@@ -128,7 +128,7 @@ def test_less_by_more_than_rounding_whatever_the_sign(value: float, other: float
     assert found.tolist() == [less, less]
 
 
-def test_what_cancels_is_measured_by_the_size_of_its_terms() -> None:
+def test_cancelling_sums_are_compared_by_the_size_of_their_terms() -> None:
     assert is_less(1e-10, 2e-10, PRINTED)
     assert not is_less(1e-10, 2e-10, PRINTED, magnitude=1.0)
 
@@ -174,7 +174,7 @@ def test_a_trade_off_holds_no_dominated_route(problem: Problem) -> None:
         assert found.within(point.travel_cost).error <= point.error
 
 
-def test_ceilings_below_zero() -> None:
+def test_negative_ceilings() -> None:
     found = tradeoff(forged(0.4))
     least = found.points[-1].error
     assert least < 0
@@ -221,14 +221,14 @@ def a_plan(total: float, bound: float | None, optimal: bool = False) -> Plan:
 
 
 @pytest.mark.parametrize("total", [-1.0, 0.0, 1.0])
-def test_a_bound_that_is_not_positive_has_no_ratio_but_a_distance(total: float) -> None:
+def test_a_bound_that_is_not_positive_gives_a_distance_instead_of_a_ratio(total: float) -> None:
     found = a_plan(total, -2.0)
     assert (found.gap, found.certified_ratio) == (None, None)
     assert found.quality == f"at most {total + 2:.3g} above the least possible total loss"
     assert a_plan(total, None).quality == "nothing proved"
 
 
-def test_a_bound_at_the_worst_is_finite(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_worst_case_bound_is_finite(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Long gradient steps, and more regions than pair bounds are sorted for: every term counts at its worst."""
     monkeypatch.setattr(pairs_module, "SORTED_REGIONS", 3)
     rng = np.random.default_rng(0)
@@ -296,7 +296,7 @@ def test_commands_print_losses_that_are_negative(learner: Learner, tmp_path: Pat
         assert not {"nan", "inf", "-inf", "nan%"} & set(answer.output.split()), answer.output
 
 
-def test_savings_are_losses_and_no_shares() -> None:
+def test_savings_are_differences_of_losses() -> None:
     table = compare_learners(forged(0.4))
     assert table.rows[0].total == 0
     for row in table.rows[1:]:
@@ -304,7 +304,7 @@ def test_savings_are_losses_and_no_shares() -> None:
 
 
 @pytest.mark.parametrize("strength", [0.0, 5.0])
-def test_shares_are_shown_only_where_no_part_is_negative(strength: float) -> None:
+def test_shares_are_shown_only_if_no_part_is_negative(strength: float) -> None:
     found = plan(small(Proximal(30, 60, 0.3, regularization=strength)))
     assert (found.loss.pairs < 0) == (strength > 0)
     heads = [column.head for column in found.sheet().tables[1].printed]

@@ -50,7 +50,7 @@ def loss_after(journey: Journey, more: tuple[int, ...], many: int) -> float:
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_the_way_ahead_is_the_best_of_all(block: int) -> None:
+def test_remaining_route_is_the_best_of_all(block: int) -> None:
     """After each visit, whatever was measured: the rest, or the end, is the best of all sequences."""
     rng = np.random.default_rng(block)
     for seed in range(40 * block, 40 * block + 40):
@@ -109,7 +109,7 @@ def test_rules_hold_along_the_whole_journey() -> None:
     assert journey.travel_cost <= 6
 
 
-def test_a_journey_off_the_plan_says_what_cannot_be_kept() -> None:
+def test_journey_reports_constraints_that_no_longer_hold() -> None:
     journey = Journey(small(visits=Visits(["R6"], repeat=2, budget=5.0), travel_rate=0.01))
     for name in ("R3", "R1"):
         journey.visit(name)
@@ -117,7 +117,7 @@ def test_a_journey_off_the_plan_says_what_cannot_be_kept() -> None:
     assert journey.notes[0] == "no route from here satisfies the rules (visits): R6 must be visited"
 
 
-def test_regions_come_and_go() -> None:
+def test_regions_are_added_and_dropped() -> None:
     problem: Problem = small(travel_rate=0.02, visits=Visits(["R2"], ["R3"]))
     journey = Journey(problem)
     journey.visit()

@@ -172,7 +172,7 @@ def test_random_methods_are_averaged_over_the_draws_that_there_is_time_for(clock
     assert 1 < row.draws < 1000
 
 
-def test_curves_that_come_too_late_are_left_out_and_told(clock: Clock) -> None:
+def test_curves_that_come_too_late_are_left_out_and_reported(clock: Clock) -> None:
     problem = random_problem("euclidean", REGIONS, Learner(30, 25, 0.1), 1)
     whole = compare_learners(problem)
     hurried = compare_learners(problem, time_limit=clock.start(0.005))
@@ -181,7 +181,7 @@ def test_curves_that_come_too_late_are_left_out_and_told(clock: Clock) -> None:
     assert all(np.isfinite(row.total) for row in hurried.rows if row.total is not None)
 
 
-def test_another_round_begins_only_where_the_longest_one_would_fit(clock: Clock) -> None:
+def test_another_round_begins_only_if_the_longest_one_would_fit(clock: Clock) -> None:
     rounds, made = Rounds(Budget.of(clock.start(1.0))), 0
     while not rounds.is_late:
         with rounds.measure():
@@ -193,7 +193,7 @@ def test_another_round_begins_only_where_the_longest_one_would_fit(clock: Clock)
     assert Rounds(Budget.of(clock.start(0.01)), 0.4).is_late  # ... unless it is known to take longer
 
 
-def test_lambda_is_chosen_without_a_last_search_where_time_is_short(clock: Clock) -> None:
+def test_lambda_is_chosen_without_a_last_search_if_time_is_short(clock: Clock) -> None:
     problem = proximal(random_problem("euclidean", REGIONS, Learner(30, 25, 0.1), 1), "auto")
     found = plan(problem, time_limit=clock.start(0.05))
     assert clock.solves == 0
@@ -225,7 +225,7 @@ def test_a_rehearsal_has_as_many_draws_and_random_orders_as_there_is_time_for(cl
     )  # fmt: skip
 
 
-def test_a_fleet_is_refused_before_lambda_is_chosen(clock: Clock) -> None:
+def test_a_fleet_is_rejected_before_lambda_is_chosen(clock: Clock) -> None:
     clock.deadline = -np.inf  # count everything
     with pytest.raises(InputError, match="only one vehicle with one model"):
         compare(with_fleet(proximal(random_problem("euclidean", 5, Learner(30, 25, 0.1), 1), "auto")))

@@ -132,7 +132,7 @@ def test_a_curve_of_many_regions_is_what_the_law_gives_visit_by_visit(family: st
     )
 
 
-def test_estimates_choose_lambda_where_there_are_some() -> None:
+def test_estimates_choose_lambda_if_there_are_some() -> None:
     asked = asking()
     delta = np.array([asked.dissimilarities_to(i) for i in range(6)])
     inflated = asked.replace(vectors=None, dissimilarity=3 * delta, dissimilarity_estimate=delta,
@@ -148,20 +148,20 @@ def test_estimates_choose_lambda_where_there_are_some() -> None:
     assert plan(inflated.replace(dissimilarity_estimate=low)).optimal
 
 
-def test_an_initial_model_that_is_right_everywhere_is_refused() -> None:
+def test_initial_model_without_error_is_rejected() -> None:
     for kind in ("auto", "schedule"):
         with pytest.raises(InputError, match="initial is missing or 0 for all regions: the initial model has no error"):
             plan(asking(kind, initial=None))
 
 
-def test_a_given_route_gets_the_lambda_that_suits_it() -> None:
+def test_given_route_gets_its_best_lambda() -> None:
     asked = asking()
     found = evaluate(asked, range(6))
     grid = [expected_loss(asked.with_regularization(float(one)), range(6)).total for one in np.logspace(-2, 3, 201)]
     assert found.loss.total <= min(grid) * (1 + 1e-6)
 
 
-def test_all_that_asks_for_a_plan_takes_a_learner_to_be_chosen() -> None:
+def test_all_planning_commands_accept_an_undecided_learner() -> None:
     asked = asking(size=5)
     assert {row.method for row in compare(asked, ["exact", "travel"]).rows} == {"exact", "travel"}
     assert tradeoff(asked, points=4).complete

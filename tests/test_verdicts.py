@@ -61,7 +61,7 @@ def unconfirmed(found: Verification) -> dict[str, str]:
     return {check.what: f"{check.verdict}: {check.detail}" for check in found if not check.holds}
 
 
-def test_numbers_that_drown_others_do_not_prove_an_optimum() -> None:
+def test_rounding_of_huge_numbers_proves_no_optimum() -> None:
     travel = [[0, 0.55, 0.95], [1e16, 0, 0.55], [1e16, 0.95, 0]]
     problem = Problem(travel, Learner(80, 100), [[0.0] * 3] * 3)
     found = verify(problem, forged(problem, [0, 2, 1], {"kind": "simple"}))
@@ -73,7 +73,7 @@ def test_numbers_that_drown_others_do_not_prove_an_optimum() -> None:
 
 
 @pytest.mark.parametrize("kind", ["simple", "one-tree", "held-karp"])
-def test_what_was_not_repeated_does_not_hold(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unchecked_claims_do_not_hold(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     problem = random_problem("euclidean", 24, UNDER, 3)
     certificate = {"kind": kind, "bound": 0.0, **({"multipliers": [0.0] * 26} if kind == "one-tree" else {})}
     data = forged(problem, list(plan(problem, "nearest").order), certificate)
@@ -112,7 +112,7 @@ def test_zero_loss_is_confirmed() -> None:
             assert unconfirmed(verify(problem, plan(problem, method))) == {}
 
 
-def test_an_optimum_is_decided_exactly() -> None:
+def test_optimality_is_decided_exactly() -> None:
     """A total of 10^10 is optimal beside one of 10^10 - 1, and not beside 10^10 - 2."""
     for less, holds in ((1, True), (2, False)):
         way = 10**10 - less
@@ -320,7 +320,7 @@ def test_remarks_are_named_and_not_judged() -> None:
 
 @pytest.mark.parametrize("value", [10**400, -(10**400), float("nan"), float("inf"), "1", True, [], {}])
 @pytest.mark.parametrize("member", ["lower_bound", "gap", "guarantee", "loss", "part", "order", "bound", "multiplier"])
-def test_what_is_no_number_is_refused_in_one_line_or_refuted(member: str, value: Any) -> None:
+def test_invalid_numbers_are_rejected_in_one_line_or_refuted(member: str, value: Any) -> None:
     problem = random_problem("euclidean", 6, OVER, 3)
     data = as_json(plan(problem, "nearest"))
     if member == "part":

@@ -202,7 +202,7 @@ def test_following_agrees_with_what_a_plan_expects(regularization: Any) -> None:
     assert [row["region"] for row in followed.to_dict()["final"]["regions"]] == list(followed.tested)
 
 
-def test_following_what_has_few_samples() -> None:
+def test_following_with_few_samples() -> None:
     problem = learning()
     assert problem.vectors is not None
     data = samples(problem.vectors, 15, np.random.default_rng(1))

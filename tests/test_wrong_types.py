@@ -238,7 +238,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES, *METHODS])
-def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) -> None:
+def test_a_wrong_type_is_rejected_in_one_line_that_names_the_argument(name: str) -> None:
     function, arguments = called(name)
     given = inspect.signature(function).parameters
     if name != "Problem.changed":
@@ -293,7 +293,7 @@ def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) 
         (lambda: learnroute.minimum_matching([[0, 1, 2, 3]] * 3), "weights[0] has 4 entries: expected 3"),
     ],
 )
-def test_what_the_line_says(call: Callable[[], object], message: str) -> None:
+def test_summary_line(call: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError) as refusal:
         call()
     assert message in str(refusal.value)

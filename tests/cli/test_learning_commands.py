@@ -107,7 +107,7 @@ def test_several_routes_in_words_in_files_and_in_a_picture(capsys: pytest.Captur
     assert Path(files[2]).read_bytes().startswith(b"\x89PNG")
 
 
-def test_time_limit_is_obeyed_and_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_time_limit_is_respected_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     data = call_json(capsys, "simulate", WAREHOUSE, "--runs", "100000000", "--time-limit", "1e-9")
     assert data["runs"] < data["requested_runs"] == 10**8
     assert any("time limit" in note for note in data["notes"])
@@ -216,7 +216,7 @@ def test_estimate_from_one_table_in_words(capsys: pytest.CaptureFixture[str], tm
     ],
     ids=lambda arguments: " ".join(arguments).replace(str(ROOT), ""),
 )
-def test_anything_wrong_is_one_line_and_exit_code_2(
+def test_errors_are_one_line_with_exit_code_2(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -228,7 +228,7 @@ def test_anything_wrong_is_one_line_and_exit_code_2(
     assert os.listdir(tmp_path) == []
 
 
-def test_regions_that_cannot_be_files_are_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_regions_with_invalid_file_names_are_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = [f"{name},{x},{y}" for name in ("a/b", "c") for x, y in rng.standard_normal((30, 2))]
     (tmp_path / "all.csv").write_text("\n".join(["where,x,y", *rows]))

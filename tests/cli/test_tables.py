@@ -25,7 +25,7 @@ def test_text_is_on_the_left_and_numbers_are_on_the_right() -> None:
     ]
 
 
-def test_text_is_wrapped_where_the_table_would_be_too_wide_and_numbers_never_are() -> None:
+def test_text_is_wrapped_if_the_table_would_be_too_wide_and_numbers_never_are() -> None:
     row = ("route", "one two three four five six seven eight nine ten", "0.123456789")
     table = Table.of_texts(("claim", "detail", "number"), [row], left=2)
     found = lines_of(table, 40)

@@ -93,7 +93,7 @@ def test_a_plan_is_its_stops_and_one_line(tmp_path: Path) -> None:
         assert line.properties["travel"] == pytest.approx(found.loss.travel * 4)
 
 
-def test_places_in_a_plane_are_refused_with_the_remedy(tmp_path: Path) -> None:
+def test_places_in_a_plane_are_rejected_with_the_remedy(tmp_path: Path) -> None:
     for problem, reason in (
         (small(coordinates=PLACES), "the coordinates are in a plane"),
         (small(), "there are no coordinates"),
@@ -141,12 +141,12 @@ def wrong(path: str, value: Any) -> Any:
     ],
     ids=range(17),
 )
-def test_wrong_collections_are_refused_by_field(tmp_path: Path, data: Any, message: str) -> None:
+def test_wrong_collections_are_rejected_by_field(tmp_path: Path, data: Any, message: str) -> None:
     with pytest.raises(InputError) as refusal:
         read(tmp_path, data)
     assert str(refusal.value).startswith(f"{tmp_path / 'p.geojson'}: ")
     assert message in str(refusal.value)
 
 
-def test_the_example_is_one() -> None:
+def test_example_is_valid() -> None:
     assert read_problem(ROOT / "examples" / "lakes.geojson").size == 9

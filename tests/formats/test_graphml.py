@@ -79,7 +79,7 @@ def test_importance_is_an_attribute_of_nodes(tmp_path: Path) -> None:
     assert problem.importance.tolist() == [0, 0.5, 1, 1.5, 2]
 
 
-def test_the_way_leads_along_edges_and_is_as_long_as_travel_says(tmp_path: Path) -> None:
+def test_street_paths_follow_edges_and_have_the_length_of_travel(tmp_path: Path) -> None:
     graph = town(1)
     problem = read_problem(written(graph, tmp_path), LEARNER)
     node_at = {(data["x"], data["y"]): node for node, data in graph.nodes(data=True)}
@@ -115,7 +115,7 @@ def test_plans_follow_the_streets(tmp_path: Path) -> None:
     assert {tuple(place) for place in np.asarray(drawn).tolist()} == {tuple(place) for place in places}
 
 
-def test_a_file_beside_it_names_nodes_and_models(tmp_path: Path) -> None:
+def test_companion_file_has_nodes_and_models(tmp_path: Path) -> None:
     graph = town(2)
     nodes = [7, 3, 12]
     beside = {"nodes": ["7", 3, 12], "regions": ["A", "B", "C"], "vectors": [[0], [1], [2]], "learner": LEARNER}
@@ -127,7 +127,7 @@ def test_a_file_beside_it_names_nodes_and_models(tmp_path: Path) -> None:
         assert_shortest(problem, graph, nodes)
 
 
-def test_weights_serve_where_there_are_no_lengths(tmp_path: Path) -> None:
+def test_weights_are_used_if_edges_have_no_lengths(tmp_path: Path) -> None:
     graph = town(3)
     for _, _, data in graph.edges(data=True):
         data["weight"] = data.pop("length")
@@ -152,7 +152,7 @@ def test_shapes_of_streets_are_followed_from_either_end(tmp_path: Path) -> None:
     assert not problem.geographic
 
 
-def test_regions_that_no_way_joins_are_named(tmp_path: Path) -> None:
+def test_unconnected_regions_are_named(tmp_path: Path) -> None:
     graph = nx.DiGraph()
     graph.add_node("a", region="Harbour", vector="0")
     graph.add_node("b", region="Castle", vector="1")
@@ -207,7 +207,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
     ],
     ids=range(21),
 )
-def test_wrong_graphs_are_refused_by_file_and_line(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_graphs_are_rejected_by_file_and_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "town.graphml"
     path.write_text(text)
     with pytest.raises(InputError) as refusal:
@@ -217,7 +217,7 @@ def test_wrong_graphs_are_refused_by_file_and_line(tmp_path: Path, text: str, me
     assert len(str(refusal.value)) < 600
 
 
-def test_wrong_names_beside_it_are_refused(tmp_path: Path) -> None:
+def test_wrong_names_beside_it_are_rejected(tmp_path: Path) -> None:
     path = tmp_path / "town.graphml"
     path.write_text(HEAD + NODES + EDGE + "</graph></graphml>")
     assert read_problem(path, LEARNER).travel.tolist() == [[0, 3], [3, 0]]

@@ -102,7 +102,7 @@ def test_few_samples_make_the_noise_uncertain_and_the_bound_wider() -> None:
     assert 0.93 <= np.mean(held) <= 0.97
 
 
-def test_a_bound_is_not_idle() -> None:
+def test_bound_is_not_trivial() -> None:
     """With many samples it comes down to the truth, and a higher level gives a higher bound."""
     truth = np.random.default_rng(0).standard_normal((3, 4))
     samples = drawn(truth, [20_000] * 3, [0.5] * 3, np.random.default_rng(1))
@@ -218,7 +218,7 @@ def test_missing_values_can_be_dropped() -> None:
     assert set(used.tolist()) == set(range(60)) - {5, 6, 7}
 
 
-def test_fewer_than_two_regions_is_refused_with_the_reasons() -> None:
+def test_fewer_than_two_regions_is_rejected_with_the_reasons() -> None:
     bad = {name: with_cell(np.nan) for name in list(base())[1:]}
     with pytest.raises(
         InputError, match=r"an estimate needs at least 2 regions; 1 can be used \(region 1 and 2 more regions: missing"
@@ -228,7 +228,7 @@ def test_fewer_than_two_regions_is_refused_with_the_reasons() -> None:
         estimate({})
 
 
-def test_too_few_samples_for_the_features_take_pilot_features_and_say_so() -> None:
+def test_pilot_features_are_used_and_reported_if_samples_are_few() -> None:
     rng = np.random.default_rng(2)
     truth = np.zeros((3, 40))
     truth[:, :2] = [[1, 0], [0, 1], [1, 1]]
@@ -267,7 +267,7 @@ def test_pilot_features_can_be_asked_for_and_are_checked() -> None:
 
 
 @pytest.mark.parametrize("features", [PolynomialFeatures(2, include_bias=False), lambda x: np.column_stack([x, x**2])])
-def test_a_feature_map_makes_the_linear_theory_serve(features: Any) -> None:
+def test_feature_map_makes_the_linear_theory_applicable(features: Any) -> None:
     """Regions that differ in a curve only: seen through the map alone, and estimated right there."""
     rng = np.random.default_rng(4)
     samples = {}
@@ -367,12 +367,12 @@ def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
         ({"features": lambda x: x[:3]}, "expected one row of features per sample"),
     ],
 )
-def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
+def test_bad_options_are_rejected(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         estimate(base(), **options)
 
 
-def test_progress_is_told_to_the_end() -> None:
+def test_progress_is_reported_to_the_end() -> None:
     told: list[float] = []
     found: Estimate = estimate(base(), progress=lambda _, share: told.append(share))
     assert told[-1] == 1.0
@@ -380,7 +380,7 @@ def test_progress_is_told_to_the_end() -> None:
     assert len(found.regions) == 4
 
 
-def test_masked_samples_are_missing_ones() -> None:
+def test_masked_samples_count_as_missing() -> None:
     from learnroute.learning.data import as_batch
 
     features = np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], [[False, True], [False, False]])

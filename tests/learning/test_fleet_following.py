@@ -132,7 +132,7 @@ def test_repeats_measure_and_judge_the_models_that_serve() -> None:
     assert followed.verdict == "predicted and measured errors agree within chance"
 
 
-def test_other_linear_learners_are_averaged_and_others_refused() -> None:
+def test_other_linear_learners_are_averaged_and_others_rejected() -> None:
     found, data = merged_plan(), draw(np.random.default_rng(1))
     plain = evaluate(problem_of(Fleet(2)), [["D", "A"], ["B", "C", "E"]])
     followed = follow(plain, data, SGDRegressor(random_state=0))
@@ -159,7 +159,7 @@ def test_any_learner_serves_its_own_regions() -> None:
     assert [type(one) for one in followed.model] == [MLPRegressor] * 2
 
 
-def test_what_is_shown_of_a_fleet() -> None:
+def test_displayed_values_of_a_fleet() -> None:
     data = draw(np.random.default_rng(1))
     for found, kind, several in ((merged_plan(), "vehicle", True), (own_plan(), "model", False)):
         followed = follow(found, data)
@@ -193,7 +193,7 @@ def test_what_is_shown_of_a_fleet() -> None:
         ({"routes": [["D", "A", "B", "C"]]}, "models = None: expected one model number"),
     ],
 )
-def test_damaged_plans_of_fleets_are_refused(change: dict[str, Any], message: str) -> None:
+def test_damaged_plans_of_fleets_are_rejected(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         follow({**merged_plan().to_dict(), **change}, draw(np.random.default_rng(1)))
 

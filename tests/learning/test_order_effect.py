@@ -111,7 +111,7 @@ def test_rank_correlation() -> None:
     assert rank_correlation(np.ones(3), np.arange(3.0)) == 0.0
 
 
-def test_what_is_measured_has_pictures(tmp_path: Path) -> None:
+def test_measurements_have_pictures(tmp_path: Path) -> None:
     given = samples(alike=False)
     data = {name: RegionData((x[:60], y[:60]), (x[60:], y[60:])) for name, (x, y) in given.items()}
     moved = transfer(data, ProximalRegressor(0.1))

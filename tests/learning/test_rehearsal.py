@@ -154,7 +154,7 @@ def test_the_answer_and_its_uncertainty() -> None:
     assert len(found.to_frame()) == 5
 
 
-def test_an_order_that_does_not_matter_is_told() -> None:
+def test_an_order_that_does_not_matter_is_reported() -> None:
     found = rehearse(regions(), RecursiveRegressor(), draws=4, coordinates=np.arange(10.0).reshape(5, 2))
     assert not found.random.matters
     assert found.random.most == pytest.approx(found.random.least)
@@ -162,7 +162,7 @@ def test_an_order_that_does_not_matter_is_told() -> None:
     assert "any order will do" in found.random.text
 
 
-def test_an_order_that_matters_is_told() -> None:
+def test_an_order_that_matters_is_reported() -> None:
     rng = np.random.default_rng(0)
     data = {}
     for k, name in enumerate(NAMES):
@@ -265,7 +265,7 @@ def test_a_search_that_is_stopped_returns_what_it_has() -> None:
         ({"draws": 10**6}, "use draws <="),
     ],
 )  # fmt: skip
-def test_bad_arguments_are_refused(change: dict[str, Any], message: str) -> None:
+def test_bad_arguments_are_rejected(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as refused:
         rehearse(**{"data": regions(), "learner": ProximalRegressor(0.3), **change})
     assert message in str(refused.value)

@@ -305,7 +305,7 @@ def test_shuffling_keeps_visits_vehicles_and_ends() -> None:
         ({"fleet": Fleet(vehicles=2), "regularization": "schedule"}, "regularization = 'schedule'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_rehearsed_is_refused(change: dict[str, Any], message: str) -> None:
+def test_unsupported_rehearsals_are_rejected(change: dict[str, Any], message: str) -> None:
     places = np.random.default_rng(0).random((4, 2))
     with pytest.raises(InputError) as refused:
         rehearse(**{"data": regions(), "learner": ProximalRegressor(0.3), "coordinates": places, **change})
@@ -318,7 +318,7 @@ def heavy_tailed(draws: int, rng: np.random.Generator) -> Sequence[np.ndarray[An
     return 0.9 * size, size
 
 
-def test_heavy_tails_do_not_hide_that_the_order_matters() -> None:
+def test_order_effect_is_detected_despite_heavy_tails() -> None:
     better, worse = heavy_tailed(32, np.random.default_rng(0))
     apart = better - worse
     assert apart.mean() + 2 * math.sqrt(1 / 32 + 1 / 3) * apart.std(ddof=1) > 0  # a difference of means says nothing
@@ -328,7 +328,7 @@ def test_heavy_tails_do_not_hide_that_the_order_matters() -> None:
     assert not is_less(np.array([1.0]), np.array([2.0]), 1.0)
 
 
-def test_an_order_is_not_dismissed_where_random_ones_are_much_worse() -> None:
+def test_an_order_is_not_dismissed_if_random_ones_are_much_worse() -> None:
     """As many samples as features: some least-squares fits are wild, and errors of draws differ by powers of ten."""
     rng = np.random.default_rng(1)
     data = {}

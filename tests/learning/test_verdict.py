@@ -57,7 +57,7 @@ def test_a_law_that_holds_is_supported(law: tuple[float, float]) -> None:
     assert found["supported"] >= 38, found
 
 
-def test_a_transfer_matrix_that_says_nothing_is_not_supported() -> None:
+def test_uninformative_transfer_matrix_is_not_supported() -> None:
     """The pilots obey a law, but not with this matrix."""
 
     def make(seed: int) -> Calibration:
@@ -228,7 +228,7 @@ def test_left_out_pilots_choose_the_form_for_linear_learners_too() -> None:
     assert len(repr(other)) < 500
 
 
-def test_a_single_pilot_has_its_visits_left_out_and_is_weak_at_best() -> None:
+def test_single_pilot_is_validated_on_left_out_visits_and_at_best_weak() -> None:
     rng = np.random.default_rng(4)
     table = 0.2 + rng.random((SIZE, SIZE))
     found = calibrate(table, pilots_by(table, (0.4, 0.1), 0.01, rng, 1))

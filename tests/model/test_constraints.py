@@ -61,7 +61,7 @@ def test_ranks_put_regions_in_the_order_that_forgets_least() -> None:
         assert objective(np.argsort(-objective.ranks, kind="stable")) == pytest.approx(objective(best), rel=1e-12)
 
 
-def test_both_units_say_the_same() -> None:
+def test_losses_agree_in_both_units() -> None:
     problem = constrained(None, REALS["over"], returns=True)
     found = evaluate(problem, [2, 0, 1, 4, 3])
     assert found.travel_cost == pytest.approx(oracle.journey_loss(problem, [2, 0, 1, 4, 3])["travel_cost"], rel=1e-12)
@@ -95,7 +95,7 @@ def test_both_units_say_the_same() -> None:
         ({"geographic": 1, "coordinates": [[0, 1], [0, 1], [1, 1]]}, "geographic = 1: expected true or false"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_by_name(fields: dict[str, Any], message: str) -> None:
+def test_impossible_settings_are_rejected_by_name(fields: dict[str, Any], message: str) -> None:
     data = {
         "travel": [[0, 1, 2], [1, 0, 2], [2, 2, 0]],
         "dissimilarity": [[0, 1, 2], [1, 0, 2], [2, 2, 0]],
@@ -115,7 +115,7 @@ def test_the_learner_may_leave_samples_to_the_regions() -> None:
     assert Problem.from_dict(data).regime == "mixed"
 
 
-def test_routes_that_end_elsewhere_are_refused() -> None:
+def test_routes_that_end_elsewhere_are_rejected() -> None:
     problem = constrained(None, OVER, start="R2", end="R4")
     assert evaluate(problem, ["R2", "R1", "R5", "R3", "R4"]).route[0] == "R2"
     with pytest.raises(InputError, match=r"route: begins at 'R1'; constraints\.start is 'R2'"):

@@ -105,7 +105,7 @@ def test_small_distances_have_all_their_digits() -> None:
         assert distance((11.5, 48.0), b) == pytest.approx(great_circle((11.5, 48.0), b), rel=1e-13, abs=0)
 
 
-def test_the_same_place_by_another_name() -> None:
+def test_same_place_under_another_name() -> None:
     assert distance((180, 7.3), (-180, 7.3)) == 0
     assert distance((-359.5, 7.3), (0.5, 7.3)) == 0
     assert distance((0, 90), (77, 90)) < NANOMETRE

@@ -142,7 +142,7 @@ def test_no_regularisation_is_the_paper(m: int, n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])
-def test_there_is_no_hole_in_the_middle_but_at_zero(n: int) -> None:
+def test_undefined_middle_exists_only_at_lambda_0(n: int) -> None:
     for m in {max(1, n - 1), n, n + 1}:
         assert proximal_moments(m, n, 0.0).noise == np.inf
         assert np.isfinite(proximal_moments(m, n, 1e-9).noise)
@@ -217,11 +217,11 @@ def test_spectra_are_made_once_and_cannot_be_changed() -> None:
 
 
 @pytest.mark.parametrize("wrong", [-1.0, float("nan"), [1.0, -2.0]])
-def test_negative_strengths_are_refused(wrong: Any) -> None:
+def test_negative_strengths_are_rejected(wrong: Any) -> None:
     with pytest.raises(InputError, match="regularization = "):
         proximal_moments(3, 5, wrong)
 
 
-def test_wrong_shapes_are_refused() -> None:
+def test_wrong_shapes_are_rejected() -> None:
     with pytest.raises(InputError, match="features = 0"):
         proximal_moments(0, 5, 1.0)

@@ -84,7 +84,7 @@ def test_no_label_is_on_a_label_a_mark_or_the_frame(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["city survey", "North Sea", "streets"])
-def test_a_kilometre_is_as_long_in_both_directions_and_frames_are_not_half_empty(name: str) -> None:
+def test_maps_have_equal_scales_and_fill_the_frame(name: str) -> None:
     problem = PROBLEMS[name]()
     axes = drawn(problem)
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
@@ -139,7 +139,7 @@ def test_regions_on_both_sides_of_the_date_line_stay_together() -> None:
     assert [degrees(x, "E", "W") for x in (0.0, 5.5, -12.0, 180.0)] == ["0°", "5.5°E", "12°W", "180°"]
 
 
-def test_labels_without_room_are_left_out() -> None:
+def test_labels_without_room_are_omitted() -> None:
     marks = np.full((50, 2), 50.0)
     obstacles = Obstacles(marks, np.full(50, 3.0), np.empty((0, 4)), np.empty((0, 2)), np.array([0.0, 0, 100, 100]))
     placed = place_labels(np.full((50, 2), [30.0, 10.0]), np.arange(50), obstacles)

@@ -129,7 +129,7 @@ def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pyt
     assert min(met.values()) >= 3
 
 
-def test_ties_for_the_last_region_are_told() -> None:
+def test_ties_for_the_last_region_are_reported() -> None:
     delta = 1 - np.eye(4)
     travel = np.array([[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0.0]])
     found = plan(Problem(travel, UNDER, delta, regions=["w", "x", "y", "z"]), "algorithm1")
@@ -158,7 +158,7 @@ def test_guarantees_of_the_over_regime_are_the_papers_and_the_sharper_one() -> N
     assert found.value == min(found.paper, found.sharper)  # type: ignore[type-var]
 
 
-def test_ratios_beyond_all_numbers_are_left_out() -> None:
+def test_infinite_ratios_are_omitted() -> None:
     large = random_problem("euclidean", 300, Learner(102, 100), 1)
     assert paper_ratio(large) is None
     assert sharper_ratio(large) is not None
@@ -214,7 +214,7 @@ def _least_travel(objective: Objective) -> float:
 @pytest.mark.parametrize("first", [None, 1])
 @pytest.mark.parametrize("last", [None, 0])
 @pytest.mark.slow
-def test_fixed_ends_and_the_way_back_are_honoured(closed: bool, first: int | None, last: int | None) -> None:
+def test_fixed_ends_and_the_return_trip_are_honoured(closed: bool, first: int | None, last: int | None) -> None:
     """Within 3/2 of the best free-start path or tour; within 5/3 of the best path between two fixed ends."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -318,7 +318,7 @@ def _tied(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.parametrize("ends", [Ends(), Ends(first=3), Ends(closed=True), Ends(last=5)])
 @pytest.mark.parametrize("kind", ["grid", "circle", "whole numbers"])
-def test_the_route_does_not_depend_on_numbering_where_ties_are_many(kind: str, ends: Ends) -> None:
+def test_the_route_does_not_depend_on_numbering_if_ties_are_many(kind: str, ends: Ends) -> None:
     """The same values, leg by leg, whatever the regions are called; where v' is tied too."""
     size = 24
     for seed in range(6):

@@ -164,7 +164,7 @@ def test_proofs_beyond_enumeration(ends: str, closed: bool, shares: str, symmetr
 
 
 @pytest.mark.slow
-def test_the_same_problem_one_region_larger() -> None:
+def test_same_problem_with_one_more_region() -> None:
     """A region that costs nothing to add turns twenty regions, enumerated, into twenty-one, proved."""
     for ends, closed, shares in (("first", False, "over"), ("both", True, "under"), ("last", False, "flat")):
         small = drawn(20, 11, False, shares, ends, closed)

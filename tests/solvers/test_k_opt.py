@@ -137,7 +137,7 @@ def clouds(size: int) -> dict[str, Any]:
 @pytest.mark.parametrize("name", clouds(2))
 @pytest.mark.parametrize("rate", [0.0, 1 / 6])
 @pytest.mark.parametrize("size", [2, 3, 400])
-def test_odd_places_are_no_trouble(name: str, rate: float, size: int) -> None:
+def test_unusual_places_are_supported(name: str, rate: float, size: int) -> None:
     places = clouds(size)[name]
     for scores in (np.ones(size), np.zeros(size), RNG(1).uniform(0, 1, size) * np.abs(places).max()):
         objective = Weighted(Places(places), scores, weights_of(rate, size))

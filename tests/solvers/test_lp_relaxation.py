@@ -120,7 +120,7 @@ def test_a_known_violated_comb_is_found() -> None:
         ((0, 1, 2), (0, 3), (1, 4), (5, 6)),  # not inside
     ],
 )
-def test_what_is_no_comb(comb: tuple[tuple[int, ...], ...]) -> None:
+def test_invalid_combs(comb: tuple[tuple[int, ...], ...]) -> None:
     assert not is_comb(comb)
     assert is_comb(((0, 1, 2), (0, 3), (1, 4), (2, 5, 6)))
 
@@ -144,7 +144,7 @@ def test_its_value_is_that_of_a_one_tree_at_its_dual_values() -> None:
         assert found.value <= tree.incumbent.value * (1 + 1e-9)
 
 
-def test_where_it_is_infeasible_bounds_grow_along_a_dual_ray() -> None:
+def test_if_it_is_infeasible_bounds_grow_along_a_dual_ray() -> None:
     costs, lp, status = lp_of(12, 0)
     for a, b in ((0, 1), (1, 2), (3, 4), (4, 5)):
         status[a, b] = status[b, a] = FIXED_TO_1

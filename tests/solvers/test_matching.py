@@ -103,7 +103,7 @@ def test_networkx_agrees() -> None:
         assert weight_of(minimum_matching(weights).pairs, weights) == pytest.approx(weight_of(pairs, weights), abs=near)
 
 
-def test_weights_need_not_be_a_metric_and_ways_through_vertices_do_not_count() -> None:
+def test_weights_need_not_be_a_metric() -> None:
     """0-1 and 2-3 cost 9 and 1; through vertex 2 and 3 everything is cheap, but a pair pays its own edge."""
     weights = np.array([[0, 9, 1, 5], [9, 0, 5, 5], [1, 5, 0, 1], [5, 5, 1, 0.0]])
     assert minimum_matching(weights).pairs.tolist() == [[0, 2], [1, 3]]
@@ -117,7 +117,7 @@ def test_when_the_time_is_up_the_rest_is_paired_greedily() -> None:
     assert sorted(matching.pairs.ravel().tolist()) == list(range(200))
 
 
-def test_odd_numbers_of_vertices_are_refused() -> None:
+def test_odd_numbers_of_vertices_are_rejected() -> None:
     with pytest.raises(InputError, match="weights has 3 rows: an even number"):
         minimum_matching(np.zeros((3, 3)))
 
@@ -173,7 +173,7 @@ def test_great_circles_are_proved() -> None:
 
 @pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-160, 1.0])
 @pytest.mark.parametrize("size", [6, 40])
-def test_the_smallest_numbers_are_told_apart(unit: float, size: int) -> None:
+def test_the_smallest_numbers_are_distinguished(unit: float, size: int) -> None:
     steps = symmetric(np.random.default_rng(size).integers(1, 9, (size, size)).astype(np.float64))
     found, wanted = minimum_matching(unit * steps), minimum_matching(steps)
     assert found.optimal
@@ -190,7 +190,7 @@ def test_few_first_edges_are_repaired_by_pricing() -> None:
         check_proof(minimum_matching(points=points, params=params), distances(points, False))
 
 
-def test_what_to_match_is_checked() -> None:
+def test_matching_input_is_validated() -> None:
     for arguments, message in (
         ({}, "neither given"),
         ({"weights": np.zeros((2, 2)), "points": np.zeros((2, 2))}, "both given"),

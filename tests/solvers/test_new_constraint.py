@@ -58,7 +58,7 @@ def drawn(rate: float, seed: int, size: int = 7) -> Linear:
 
 @pytest.mark.parametrize("rate", [0.0, 1 / 6, 0.9])
 @pytest.mark.parametrize("seed", range(4))
-def test_everyone_respects_it(rate: float, seed: int) -> None:
+def test_all_methods_respect_constraints(rate: float, seed: int) -> None:
     objective = drawn(rate, seed)
     allowed = [np.array(order) for order in permutations(range(7)) if objective.ends.allows(order)]
     least = min(map(objective, allowed))

@@ -74,7 +74,7 @@ def test_proofs_end_at_the_optimum_and_bounds_stay_below_it(learner: str) -> Non
         assert simple_bound(objective) <= least
 
 
-def test_bounds_are_close_where_the_optimum_is_known() -> None:
+def test_bounds_are_close_if_the_optimum_is_known() -> None:
     for features, family in ((80, "closure"), (120, "euclidean"), (1000, "vectors")):
         problem = random_problem(family, 16, Learner(features, 100, 0.1), 3)
         objective = linear_of(problem)
@@ -91,7 +91,7 @@ def test_exact_proves_thirty_regions_and_repeats_itself() -> None:
     assert first.loss.total <= plan(problem, "search", seed=1).loss.total * (1 + 1e-12)
 
 
-def test_little_effort_leaves_a_gap_and_says_so() -> None:
+def test_little_effort_leaves_a_gap_and_reports_it() -> None:
     problem = random_problem("closure", 40, OVER, 2)
     objective = linear_of(problem)
     order = iterated_local_search(objective, RNG(0), Budget(), 200)
@@ -144,7 +144,7 @@ def test_ng_sets_reach_a_few_positions_further() -> None:
     assert relaxation(np.zeros(10), ng_sets)[1:] == (((0,), (0, 1), *((v,) for v in range(2, 10))), ())
 
 
-def test_what_a_certificate_lists_is_what_labels_remember() -> None:
+def test_certificates_list_the_ng_sets_of_the_labels() -> None:
     travel = random_problem("euclidean", 70, UNDER, 0).travel
     ng_sets = nearest_ng_sets(travel, 3)
     rng = RNG(0)
@@ -207,7 +207,7 @@ def test_an_optimum_is_proved_again_in_turns() -> None:
     assert again.to_dict(40) == certificate.to_dict(40)
 
 
-def test_turns_that_are_no_lists_of_rows_are_refused() -> None:
+def test_turns_that_are_no_lists_of_rows_are_rejected() -> None:
     alone = {"kind": "ng-routes", "bound": 1, "multipliers": [0, 0], "ng_sets": [[0], [1]]}
     for turns, field in ((3, "turns"), ([3], "turns[0]"), ([[[0]]], "turns[0][0]"), ([[[0, 1, 2]]], "turns[0][0]")):
         with pytest.raises(InputError) as refusal:

@@ -161,7 +161,7 @@ def test_small_problems_are_searched_to_the_optimum(seed: int, directed: bool) -
     assert objective(found) == pytest.approx(min(map(objective, allowed)), rel=1e-9)
 
 
-def test_what_does_not_reach_the_end_is_left_out_of_prices() -> None:
+def test_visits_without_effect_on_the_end_are_omitted() -> None:
     """With little retention, only the last positions count, and prices are still the objective's."""
     rng = np.random.default_rng(1)
     asked = Problem(coordinates=rng.random((120, 2)), vectors=rng.standard_normal((120, 3)),
@@ -197,6 +197,6 @@ def test_beyond_many_regions_searches_go_by_typical_pair_terms() -> None:
     assert plan(asked, "search").loss.total < found.loss.total
 
 
-def test_too_many_regions_for_a_proof_are_refused() -> None:
+def test_too_many_regions_for_a_proof_are_rejected() -> None:
     with pytest.raises(RefusedError, match="with a regularised learner, proofs are attempted up to 16 regions"):
         plan(drawn(2, 17), "exact")

@@ -187,7 +187,7 @@ class Interruption:
 
 
 @pytest.mark.parametrize("how", ["Ctrl-C", "a failure"])
-def test_no_thread_goes_on_to_the_end_of_its_round(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_thread_continues_to_the_end_of_its_round(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One round has two hundred million perturbations; each thread ends after its current call of the core."""
     interruption, perturb = Interruption(how), TourSearch.perturb
 
@@ -206,7 +206,7 @@ def test_no_thread_goes_on_to_the_end_of_its_round(how: str, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("how", ["Ctrl-C", "a failure"])
-def test_no_thread_goes_on_with_a_population(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_thread_continues_with_a_population(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten thousand tours are wanted; each thread ends after its current descent."""
     interruption, descend = Interruption(how), TourSearch.descend
 
@@ -249,7 +249,7 @@ class Idle:
         self.rows.append(len(draws))
 
 
-def test_perturbations_that_take_no_time_say_little_of_the_next() -> None:
+def test_fast_perturbations_do_not_distort_the_pace() -> None:
     """The first ones may be refused at once, and the next ones take long: a time limit is looked at in between."""
     rows: list[int] = []
     objective = linear_of(random_problem("euclidean", 60, OVER, 1))

@@ -83,7 +83,7 @@ def test_exact_and_search_find_the_best_of_all_sequences(rules: str, law: str) -
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("rules", RULES)
-def test_prices_of_further_visits_are_values(rules: str, law: str) -> None:
+def test_insertion_values_are_values_of_longer_sequences(rules: str, law: str) -> None:
     rng = np.random.default_rng(5)
     objective = case(rules, law, 5)
     problem = CoreProblem(objective)
@@ -108,7 +108,7 @@ def test_prices_of_further_visits_are_values(rules: str, law: str) -> None:
 
 
 @pytest.mark.parametrize("law", ["coupled", "by position", "unequal"])
-def test_prices_of_many_visits_leave_out_what_counts_for_nothing(law: str) -> None:
+def test_insertion_values_omit_negligible_terms(law: str) -> None:
     rng = np.random.default_rng(2)
     objective = drawn(rng, 90, rate=0.01, **LAWS[law])
     assert objective.updates.retention.max() ** 80 < 1e-3
@@ -123,7 +123,7 @@ def test_prices_of_many_visits_leave_out_what_counts_for_nothing(law: str) -> No
             assert prices[place] == pytest.approx(objective(np.insert(visits, place, 7)), rel=1e-7)
 
 
-def test_a_start_is_improved_or_kept_and_one_that_breaks_the_budget_is_repaired() -> None:
+def test_initial_sequences_are_improved_and_repaired() -> None:
     for law in LAWS:
         objective = case("budget", law, 7)
         best = min(all_sequences(objective), key=lambda visits: law_value(objective, visits))
@@ -154,7 +154,7 @@ def test_search_finds_what_tables_prove(seed: int) -> None:
     assert objective(proved.order) < tight(best.order) <= tight(within.order) * (1 + 1e-12)
 
 
-def test_methods_agree_where_several_apply() -> None:
+def test_methods_agree_if_several_apply() -> None:
     for seed in range(5):
         objective = drawn(np.random.default_rng(seed), 6, coupled=False, own_second=True, rate=0.2, required=[1])
         answers = {}
@@ -194,7 +194,7 @@ def test_limits_of_proofs() -> None:
         exact(drawn(np.random.default_rng(0), 21), np.random.default_rng(0), Budget())
 
 
-def test_a_proof_out_of_time_claims_nothing() -> None:
+def test_proof_that_runs_out_of_time_claims_nothing() -> None:
     for coupled in (False, True):
         objective = drawn(np.random.default_rng(1), 10 if coupled else 20, coupled=coupled, rate=0.1)
         answer = exact(objective, np.random.default_rng(0), Budget(deadline=0.0))
@@ -203,14 +203,14 @@ def test_a_proof_out_of_time_claims_nothing() -> None:
         assert not answer.complete
 
 
-def test_all_that_is_required_is_visited_though_it_is_put_in_by_parts() -> None:
+def test_required_regions_are_inserted_in_several_calls() -> None:
     objective = drawn(np.random.default_rng(2), 40, coupled=False, rate=5.0, required=range(40))
     params = DEFAULTS._replace(visit_search=DEFAULTS.visit_search._replace(work=1.0, iterations=1, descent=1))
     answer = search(objective, np.random.default_rng(0), Budget(), params)
     assert sorted(answer.order.tolist()) == list(range(40))
 
 
-def test_so_many_visits_are_made_though_they_are_put_in_by_parts() -> None:
+def test_minimum_number_of_visits_is_reached_in_several_calls() -> None:
     objective = drawn(np.random.default_rng(2), 12, coupled=False, under=True, rate=5.0)
     objective = replace(objective, rules=replace(objective.rules, at_least=7))
     params = DEFAULTS._replace(visit_search=DEFAULTS.visit_search._replace(work=1.0, iterations=100))

@@ -102,7 +102,7 @@ def test_files_are_given_on_the_command_line(folder: Path, capsys: pytest.Captur
         ('problems = "study.toml"', "unknown format '.toml'"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(folder: Path, text: str, line: str) -> None:
+def test_invalid_input_is_reported_in_one_line(folder: Path, text: str, line: str) -> None:
     (folder / "study.toml").write_text(text)
     with pytest.raises(InputError) as refusal:
         read_experiment(folder / "study.toml")
@@ -110,6 +110,6 @@ def test_what_is_wrong_is_said_in_one_line(folder: Path, text: str, line: str) -
     assert "\n" not in str(refusal.value)
 
 
-def test_json_experiments_are_told_from_problems(folder: Path) -> None:
+def test_json_experiments_are_distinguished_from_problems(folder: Path) -> None:
     (folder / "study.json").write_text(json.dumps({"problems": ["a.json"], "methods": ["exact"]}))
     assert run(["sweep", str(folder / "study.json"), "-o", str(folder / "out"), "--workers", "1"]) == 0

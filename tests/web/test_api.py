@@ -129,7 +129,7 @@ def test_a_travel_rate_counts_travel_more(service: Service) -> None:
 @pytest.mark.parametrize(
     "task", ["plan", "evaluate", "compare", "tradeoff", "learners", "visits", "error_history", "export"]
 )
-def test_what_is_planned_by_is_the_callers_choice_and_is_told(service: Service, task: str) -> None:
+def test_callers_choose_the_dissimilarities_and_results_name_them(service: Service, task: str) -> None:
     data = example()
     halved = {**data, "dissimilarity_estimate": (np.array(data["dissimilarity"]) / 2).tolist()}
     more = {"route": data["regions"]} if task in ("evaluate", "error_history") else {}
@@ -295,7 +295,7 @@ def test_files_are_those_of_the_library(service: Service, tmp_path: Path, format
         assert answer.text == written.read_text()
 
 
-def test_a_problem_of_several_files_is_read_whole(service: Service) -> None:
+def test_problem_of_several_files_is_read_completely(service: Service) -> None:
     town = ROOT / "examples" / "burma14"
     files = [{"name": path.name, "text": path.read_text()} for path in sorted(town.iterdir())]
     answer = service.post("read", files=files).json()
@@ -311,7 +311,7 @@ def test_a_problem_of_several_files_is_read_whole(service: Service) -> None:
     assert service.post("export", problem=answer["problem"], what="problem", format=".tsp").status_code == 422
 
 
-def test_what_is_written_is_read(service: Service) -> None:
+def test_written_files_are_read_back(service: Service) -> None:
     text = service.post("export", problem=example(), what="problem").text
     answer = service.post("read", files=[{"name": "mine.json", "text": text}]).json()
     assert answer["problem"]["regions"] == example()["regions"]
@@ -342,7 +342,7 @@ def test_what_is_written_is_read(service: Service) -> None:
         ([{"name": "x.json", "text": 3}], "must be text"),
     ],
 )
-def test_bad_files_are_refused_without_a_path_of_ours(service: Service, files: Any, message: str) -> None:
+def test_bad_files_are_rejected_without_a_path_of_ours(service: Service, files: Any, message: str) -> None:
     detail = refused(service.client.post("/api/read", content=json.dumps({"files": files}), headers=JSON), 422)
     assert message in detail
     assert "learnroute-" not in detail
@@ -395,7 +395,7 @@ JSON = {"content-type": "application/json"}
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, Any], field: str | None) -> None:
+def test_invalid_input_is_rejected_by_field(service: Service, change: dict[str, Any], field: str | None) -> None:
     refused(service.post("plan", **{"problem": example(), **change}), 422, field)
 
 
@@ -435,7 +435,7 @@ def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, A
         ("export", {"format": ".gpx"}, "plan.gpx: .gpx files need longitudes and latitudes, but the coordinates"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(
+def test_invalid_input_is_reported_in_one_line(
     service: Service, task: str, members: dict[str, Any], detail: str
 ) -> None:
     answer = service.post(task, problem=example(), **members)
@@ -510,7 +510,7 @@ def test_only_a_time_limit_that_is_asked_for_is_used_up() -> None:
         assert asked.budget(limits, lambda *_: None).spend_all is spends
 
 
-def test_limits_are_answered_clearly() -> None:
+def test_exceeded_limits_have_clear_answers() -> None:
     with serving(workers=1, limits=Limits(body=20_000, regions=9, seconds=2)) as small:
         assert "at most 9 regions" in refused(small.post("plan", problem=example("city-survey")), 422, "problem.travel")
         assert "at most 2 seconds" in refused(small.post("plan", problem=example(), time_limit=3), 422, "time_limit")
@@ -553,7 +553,7 @@ def test_every_answer_carries_the_security_headers(service: Service) -> None:
         assert "server" not in answer.headers
 
 
-def test_other_names_and_other_origins_are_refused(service: Service) -> None:
+def test_other_names_and_other_origins_are_rejected(service: Service) -> None:
     refused(service.client.get("/api/health", headers={"host": "evil.example"}), 421, "Host")
     refused(service.client.get("/", headers={"host": "evil.example:80"}), 421, "Host")
     refused(service.client.get("/api/health", headers={"host": "["}), 421)

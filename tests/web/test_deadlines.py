@@ -115,21 +115,21 @@ def test_the_deadline_is_that_of_the_request(where: str, clock: Clock, allowed: 
         assert seconds == pytest.approx(0.5, abs=0.1)
 
 
-def test_so_is_that_of_all_tasks_with_a_limit(clock: Clock, allowed: list[float]) -> None:
+def test_all_tasks_with_a_limit_use_it(clock: Clock, allowed: list[float]) -> None:
     with serving(workers=1, limits=Limits(seconds=FOREVER)) as service:
         for task, most in (("compare", 20), ("tradeoff", 1), ("learners", 1), ("visits", 1), ("export", 1)):
             ask = functools.partial(service.post, task, **hanging("core", task))
             assert refuse_in_time(service, clock, allowed, ask) < most, task
 
 
-def test_tasks_without_a_limit_have_that_of_the_service(clock: Clock, allowed: list[float]) -> None:
+def test_tasks_without_a_limit_use_that_of_the_service(clock: Clock, allowed: list[float]) -> None:
     with serving(workers=1, limits=LIMITS) as service:
         for task in ("evaluate", "error_history", "read"):
             ask = functools.partial(service.post, task, **hanging("python", task))
             assert refuse_in_time(service, clock, allowed, ask) == 60, task
 
 
-def test_a_job_is_told_too(clock: Clock, allowed: list[float]) -> None:
+def test_errors_of_jobs_are_reported(clock: Clock, allowed: list[float]) -> None:
     with serving(workers=1, limits=Limits(seconds=FOREVER)) as service:
 
         def ask() -> httpx.Response:
@@ -152,7 +152,7 @@ def test_requests_that_never_end_block_no_worker_for_good(clock: Clock, allowed:
         another.result(GUARD)
 
 
-def test_a_worker_that_takes_in_no_more_than_a_pipe_holds_is_replaced(clock: Clock, allowed: list[float]) -> None:
+def test_worker_that_stops_reading_is_replaced(clock: Clock, allowed: list[float]) -> None:
     """A frozen process and a large request: even handing it over does not come to an end."""
     with serving(workers=1, limits=LIMITS) as service:
         body = json.dumps({"problem": example()}).encode() + b" " * (4 << 20)
@@ -174,12 +174,12 @@ def test_a_worker_that_takes_in_no_more_than_a_pipe_holds_is_replaced(clock: Clo
         (ExportRequest, {"time_limit": 2.0, "what": "problem"}, 60.0),
     ],
 )
-def test_what_requests_are_allowed(kind: Any, members: dict[str, Any], seconds: float) -> None:
+def test_time_allowances_of_requests(kind: Any, members: dict[str, Any], seconds: float) -> None:
     few = kind.of({"problem": example(), **members}, LIMITS)
     assert few.allowance(LIMITS) == pytest.approx(seconds, abs=0.1)  # pricing eight regions takes no time
 
 
-def test_what_takes_no_limit_is_allowed_the_longest() -> None:
+def test_tasks_without_a_time_limit_get_the_maximum() -> None:
     route = {"problem": example(), "route": example()["regions"]}
     assert EvaluateRequest.of(route, LIMITS).allowance(LIMITS) == 60.0
     assert ReadRequest.of(hanging("x", "read"), LIMITS).allowance(LIMITS) == 60.0

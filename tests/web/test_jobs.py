@@ -56,7 +56,7 @@ def test_submit_follow_fetch(service: Service) -> None:
     assert service.client.delete(place).json()["state"] == "done"
 
 
-def test_a_job_that_is_refused_says_why(service: Service) -> None:
+def test_a_job_that_is_rejected_says_why(service: Service) -> None:
     place = service.submit("plan", problem={})
     assert events(service, place)[-1][1]["state"] == "failed"
     answer = service.client.get(f"{place}/result")

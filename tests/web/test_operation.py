@@ -49,7 +49,7 @@ def test_page_and_api_work_under_a_path(shown: Service, strip: bool) -> None:
         assert client.get(f"{front.url}/openapi.json").json()["servers"] == [{"url": "/learnroute"}]
 
 
-def test_a_path_does_not_lead_past_the_token(shown: Service) -> None:
+def test_token_is_required_for_every_path(shown: Service) -> None:
     for path in ("/api/formats", "/learnroute/api/formats", "/learnroute//api/formats", "//api/formats", "/metrics",
                  "/learnroute/metrics", "/learnroute/learnroute/api/formats", "/api/../api/formats",
                  "/docs/../api/formats", "/%61pi/formats", "/learnroute/%61pi/formats", "/api/formats/",
@@ -120,7 +120,7 @@ def samples(service: Service) -> dict[str, float]:
     return found
 
 
-def test_metrics_count_what_happens() -> None:
+def test_metrics_count_requests_and_jobs() -> None:
     with serving(workers=1, token="secret", queue=7) as service:
         assert get(f"{service.url}/metrics").status_code == 401
         assert service.post("plan", problem=example()).status_code == 200
@@ -159,7 +159,7 @@ def test_metrics_count_what_happens() -> None:
         assert len(found) < 100
 
 
-def test_both_are_in_the_contract() -> None:
+def test_routes_and_errors_are_in_the_contract() -> None:
     paths = make_app(Settings(token="secret")).openapi()["paths"]
     assert paths["/health"]["get"]["security"] == []
     assert "security" not in paths["/metrics"]["get"]  # as everything else
@@ -167,7 +167,7 @@ def test_both_are_in_the_contract() -> None:
     assert "text/plain" in paths["/metrics"]["get"]["responses"]["200"]["content"]
 
 
-def test_the_container_is_made_of_what_there_is() -> None:
+def test_container_copies_existing_files() -> None:
     text = (ROOT / "Containerfile").read_text().replace("\\\n", " ")
     steps = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
     for kind, rest in steps:

@@ -200,7 +200,7 @@ def test_regions_are_required_and_forbidden_by_clicks_and_keys(opened: Open, tmp
     assert marked(page, "forbidden") == {unwanted}
 
 
-def test_the_travel_budget(opened: Open, tmp_path: Path) -> None:
+def test_travel_budget_limits_routes(opened: Open, tmp_path: Path) -> None:
     page = opened()
     problem = show(page, tmp_path, survey())
     choose_paying(page)

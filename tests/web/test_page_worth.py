@@ -66,7 +66,7 @@ def test_the_table_and_the_picture_are_those_of_the_library(opened: Open, tmp_pa
         assert x[0] < x[1]  # the paper's learner is at the left end
 
 
-def test_a_row_is_applied(opened: Open, tmp_path: Path) -> None:
+def test_clicking_a_row_applies_it(opened: Open, tmp_path: Path) -> None:
     page = opened()
     problem = show(page, tmp_path, few_regions())
     before = route(page), total(page)
@@ -118,7 +118,7 @@ def test_another_problem_has_another_table(opened: Open, tmp_path: Path) -> None
     assert total(page) < given  # a route is planned again
 
 
-def test_a_refusal_is_one_line(opened: Open, tmp_path: Path) -> None:
+def test_refusal_has_one_line(opened: Open, tmp_path: Path) -> None:
     page = opened()
     show(page, tmp_path, few_regions(initial=[0] * 5))
     page.click("#compare-learners")

@@ -74,7 +74,7 @@ def test_limits_hold_whatever_a_number_is_written_as(service: Service, task: str
     assert (answer.status_code, answer.json()["field"]) == (422, member)
 
 
-def test_settings_are_kept_as_they_were_checked() -> None:
+def test_settings_store_validated_values() -> None:
     made = Settings(workers=2.0, queue=5.0, requests=7.0, limits=Limits(body=1e6, regions=9.0))  # type: ignore[arg-type]
     for value in (made.workers, made.queue, made.requests, made.limits.body, made.limits.regions):
         assert type(value) is int
@@ -166,7 +166,7 @@ def metric(service: Service, labels: str) -> float:
     return sum(float(line.split()[-1]) for line in lines if line.startswith(count) and labels in line)
 
 
-def test_two_lengths_of_one_body_are_refused(service: Service) -> None:
+def test_two_lengths_of_one_body_are_rejected(service: Service) -> None:
     """Content-Length and Transfer-Encoding: what one reader takes for a body, another takes for a request."""
     for lengths in (
         "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -204,13 +204,13 @@ def test_origins_are_compared_with_the_address_asked(service: Service) -> None:
     assert service.client.get("/", headers={"origin": "http://evil.example"}).status_code == 200  # a link leads here
 
 
-def test_crooked_names_are_not_ours(service: Service) -> None:
+def test_malformed_host_names_are_rejected(service: Service) -> None:
     for host in ("evil@localhost", "localhost:x", "localhost/", "127.0.0.1.evil.example", "localhost:80:80", "[::1"):
         assert service.client.get("/api/health", headers={"host": host}).status_code == 421, host
     assert service.client.get("/api/health", headers={"host": "[::1]:80"}).status_code == 200
 
 
-def test_of_a_million_unknown_members_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_million_unknown_members_one_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     told = []
 
     def count(error: Any, known: str) -> Refusal:
@@ -237,7 +237,7 @@ def test_drops_do_not_prolong_a_body() -> None:
         assert document(heard(line))["status"] == 408
 
 
-def test_too_many_requests_at_once_are_refused_in_words_and_watching_goes_on() -> None:
+def test_too_many_requests_are_rejected_and_monitoring_continues() -> None:
     with serving(workers=1, requests=3, token="secret") as small, contextlib.ExitStack() as stack:
         wait_for(lambda: small.client.get("/health").status_code == 200)
         begun = HEAD + "Authorization: Bearer secret\r\nContent-Length: 1000\r\n\r\n{"
@@ -256,7 +256,7 @@ def test_too_many_requests_at_once_are_refused_in_words_and_watching_goes_on() -
         assert small.post("plan", problem=example()).status_code == 200
 
 
-def test_what_is_not_http_is_refused_and_leaves_nothing_in_the_log(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+def test_invalid_http_is_rejected_and_not_logged(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     chunked = f"{HEAD}Transfer-Encoding: chunked\r\n\r\n"
     for wrong in ("\0" * 100, "GET / HTTP/9\r\n\r\n", f"GET / HTTP/1.1\r\nX: {'a' * 100_000}", f"{chunked}-1\r\n"):
         with line_to(service, wrong) as line:

@@ -82,7 +82,7 @@ def test_the_example_of_each_task_is_answered_as_promised(
     keeps(document, service.post(task, wings=2), "post", f"/api/{task}", 422)
 
 
-def test_plans_are_as_promised_whatever_they_are_proved_by(service: Service, document: dict[str, Any]) -> None:
+def test_plans_keep_their_claims_for_every_proof_method(service: Service, document: dict[str, Any]) -> None:
     kinds = set()
     for regions, features, limit in ((8, 80, 60), (8, 120, 60), (20, 120, 1e-9), (30, 80, 60), (40, 120, 60)):
         problem = problem_to_dict(random_problem("euclidean", regions, Learner(features, 100, 0.1), 0))
@@ -108,7 +108,7 @@ def test_facts_and_jobs_are_answered_as_promised(service: Service, document: dic
     keeps(document, service.client.post("/api/jobs", json={}), "post", "/api/jobs", 422)
 
 
-def test_an_unknown_task_is_refused_by_name(service: Service) -> None:
+def test_an_unknown_task_is_rejected_by_name(service: Service) -> None:
     answer = service.client.post("/api/jobs", params={"task": "journey"}, json={})
     assert (answer.status_code, answer.json()["field"]) == (422, "task")
     assert answer.json()["detail"].startswith("task = 'journey': unknown; known are plan, ")

@@ -74,7 +74,7 @@ def test_a_token_in_the_environment_is_asked_for_and_never_logged() -> None:
         assert "sesame" not in process.stderr.read()  # type: ignore[union-attr]
 
 
-def test_a_port_in_use_and_other_wrong_options_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_port_in_use_and_invalid_options_are_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -102,7 +102,7 @@ def test_without_the_web_stack_the_command_says_what_to_install() -> None:
     )
 
 
-def test_the_wheel_has_the_page_and_the_examples(tmp_path: Path) -> None:
+def test_wheel_contains_page_and_examples(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", str(tmp_path), "."]
     tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # CMake and Ninja
     subprocess.run(command, cwd=ROOT, env={**os.environ, "PATH": tools}, check=True, capture_output=True, timeout=GUARD)
