@@ -32,7 +32,7 @@ settings.load_profile("repeatable")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Stop where the compiled core is missing, or older than its sources."""
+    """Stop if the compiled core is missing or older than its sources."""
     try:
         import learnroute._core  # noqa: F401
     except ImportError as error:
@@ -67,7 +67,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(browser: Browser, service: Service) -> Iterator[Open]:
-    """Open the page; whatever it says on its console or loads from elsewhere fails the test."""
+    """Open the page; console messages and requests to other hosts fail the test."""
     from pages import opener
 
     yield from opener(browser, service)

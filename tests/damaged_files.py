@@ -1,4 +1,4 @@
-"""Files of every format that is read, and damaged copies of them."""
+"""Files of every readable format, and damaged copies of them."""
 
 from __future__ import annotations
 

@@ -28,14 +28,14 @@ get = functools.partial(httpx.get, timeout=GUARD)
 
 
 class Clock:
-    """The clock of an event loop: it stands still, but for `advance`, until it is let `go`."""
+    """The clock of an event loop, which only moves by `advance` until `go` releases it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop, self.now = loop, loop.time()
         loop.time = lambda: self.now  # type: ignore[method-assign]
 
     async def advance(self, seconds: float) -> None:
-        """Put it forward, and let the loop do whatever is due then."""
+        """Advance the clock, and let the loop run everything that is due."""
         self.now += seconds
         for _ in range(20):  # some of it makes the next step due
             await asyncio.sleep(0)
@@ -72,7 +72,7 @@ class Service:
         self._listener.close()
 
     def advance(self, seconds: float) -> None:
-        """Put the clock of the event loop forward; return when whatever is due then has happened."""
+        """Advance the clock of the event loop; return when everything due has run."""
         assert self._clock is not None
         asyncio.run_coroutine_threadsafe(self._clock.advance(seconds), self._clock.loop).result(GUARD)
 
@@ -103,7 +103,7 @@ def example(name: str = "warehouse-robot") -> dict[str, Any]:
 
 
 def districts(kept: Sequence[int] = (0, 1, 2, 3, 4, 5, 6, 8, 11), **changes: Any) -> dict[str, Any]:
-    """Return the city survey with these districts alone; plans with coupling are quick for the usual nine."""
+    """Return the city survey with only these districts; plans with coupling are quick for nine of them."""
     data = example("city-survey")
     for member in ("regions", "coordinates", "initial", "vectors"):
         data[member] = [data[member][k] for k in kept]

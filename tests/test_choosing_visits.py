@@ -1,4 +1,4 @@
-"""Trade-offs, comparisons and robustness where visits are optional."""
+"""Trade-offs, comparisons and robustness with optional visits."""
 
 from __future__ import annotations
 

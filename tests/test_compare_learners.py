@@ -66,7 +66,7 @@ def moments(m: int, n: int, regularizations: tuple[float, ...]) -> Moments:
 
 
 def totals(problem: Problem, order: Any, regularizations: Any) -> Any:
-    """The total loss by λ: one number each, or (with two axes) one row a schedule. The recursion, written out."""
+    """The total loss by λ (with two axes: one row per schedule), by the explicit recursion."""
     table = np.asarray(regularizations, dtype=float)
     by_visit = np.broadcast_to(table[..., None], (*table.shape, problem.size)) if table.ndim == 1 else table
     delta, m, variance = np.array(oracle.delta_of(problem)), problem.learner.features, problem.learner.noise**2
@@ -237,7 +237,7 @@ def test_dissimilarities_that_no_models_have_are_reported() -> None:
 
 
 def test_the_order_of_many_regions_with_even_weights_is_found() -> None:
-    """A large λ gives all positions the same weight; searches of many regions once divided by zero there."""
+    """A large λ gives all positions the same weight, which must not cause a division by zero."""
     problem = random_problem("places", 150, Learner(120, 100, 0.5), 1).with_regularization(1e4)
     found = plan(problem, "search", params=SolverParams(search=IteratedLocalSearchParams(many_perturbations=5)))
     assert sorted(found.order) == list(range(150))

@@ -1,4 +1,4 @@
-"""A depot that is no region: plans, bounds, proofs and the checker against all orders, for each learner rule."""
+"""A depot: plans, bounds, proofs and the checker against all orders, for each learning rule."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ UNEQUAL = {"mixed": [30, 10, 40, 12, 25, 8], "fewer": [12, 20, 8, 25, 15, 10], "
 
 
 def problem_of(kind: str, *, returns: bool = True, end: bool = False, seed: int = 0, vectors: bool = False) -> Problem:
-    """Return a problem of six regions and a depot, whose ways differ by direction."""
+    """Return a problem of six regions and a depot with asymmetric travel."""
     rng = np.random.default_rng(seed)
     points = rng.random((SIZE, 3))
     delta = ((points[:, None] - points) ** 2).sum(axis=2)
@@ -67,7 +67,7 @@ def problem_of(kind: str, *, returns: bool = True, end: bool = False, seed: int 
 
 
 def brute_force(problem: Problem) -> Iterator[tuple[tuple[int, ...], float]]:
-    """The total loss of every allowed route: the recursion region by region, the depot's ways added by hand."""
+    """The total loss of every allowed route, by the recursion and explicit travel from and to the depot."""
     assert problem.depot is not None
     size, depot = problem.size, problem.depot
     delta = np.array([problem.dissimilarities_to(i) for i in range(size)])
@@ -204,7 +204,7 @@ def test_a_region_becomes_the_depot(places: bool) -> None:
 
 
 def test_more_regions_than_are_enumerated() -> None:
-    """The proofs of other kinds, with a depot: branch-and-bound, ng-routes, 1-trees; each is checked."""
+    """Other proofs with a depot (branch and bound, ng-routes, 1-trees) are checked."""
     rng = np.random.default_rng(7)
     places, points = rng.random((26, 2)), rng.random((26, 3))
     for learner in (LEARNERS["under"], LEARNERS["over"], LEARNERS["proximal"]):

@@ -1,4 +1,4 @@
-"""What plans go by: unbiased estimates where the problem has them, upper bounds where that is asked for; all say which.
+"""Dissimilarities of plans: unbiased estimates if the problem has them, upper bounds on request; results name them.
 
 The oracle: a problem that has the estimates as its only dissimilarities, and one that has the upper bounds.
 """

@@ -37,7 +37,7 @@ def prose(page: Path) -> str:
 
 
 def code_of(page: Path) -> str:
-    """Return the code blocks of a page, lines that go on joined."""
+    """Return the code blocks of a page, with continued lines joined."""
     return "\n".join(re.findall(r"^```\w*\n(.*?)^```", page.read_text(), re.M | re.S)).replace("\\\n", " ")
 
 
@@ -159,7 +159,7 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> N
 
 
 def test_tutorial_on_user_defined_tasks_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a few images of digits, each region with its pixels in another order; the block for PyTorch is left out."""
+    """On a few images of digits, with permuted pixels per region; the block for PyTorch is omitted."""
     from sklearn.datasets import load_digits
 
     monkeypatch.chdir(tmp_path)

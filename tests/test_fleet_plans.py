@@ -1,4 +1,4 @@
-"""Plans of several vehicles or models: what they say, how they are written, and how many pay."""
+"""Plans of several vehicles or models: content, files, and comparison of sizes."""
 
 from __future__ import annotations
 

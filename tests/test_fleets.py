@@ -68,7 +68,7 @@ def shortest_ways(travel: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("several", ["vehicles", "models"])
 def test_limits_and_budgets_are_kept(mode: str, several: str) -> None:
-    """Each limit is less than, or as much as, what the best routes without it travel."""
+    """Each limit is at most the travel of the best routes without it."""
     stopped = 0
     settings: dict[str, Any] = {
         "required": [0, 1],
@@ -125,7 +125,7 @@ def test_no_travel_with_a_budget_of_zero() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_seven_regions_and_three_vehicles(mode: str) -> None:
-    """All routes of seven regions are too many for the oracle: so there are few visits."""
+    """The oracle cannot try all routes of seven regions, so there are few visits."""
     objective = drawn_fleet(1, mode, "vehicles", 7, 3, required=[0, 3], forbidden=(), repeat=1, at_most=3)
     best, _ = fleets.best_of_all(objective)
     for solver in (exact, search):
@@ -172,7 +172,7 @@ def small(learner: Learner, seed: int = 0, **fields: Any) -> Problem:
 @pytest.mark.parametrize("rule", LEARNERS)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_plans_of_all_rules_are_the_best(rule: str, setting: str) -> None:
-    """The mode goes around, so that each is met with each rule."""
+    """Modes rotate, so that each is combined with each rule."""
     turn = list(LEARNERS).index(rule) + list(SETTINGS).index(setting)
     fleet = [
         Fleet(vehicles=2), Fleet(vehicles=2, weights="equal", travel="longest"), Fleet(vehicles=2, serve="own"),
@@ -223,7 +223,7 @@ def test_one_model_that_serves_if_it_is_better_than_none() -> None:
 
 
 def test_bounds_are_below_all_routes() -> None:
-    """Hundreds of fleets, laws that no model obeys and dissimilarities that are no distances included."""
+    """Hundreds of fleets, including laws that no model obeys and dissimilarities that are not distances."""
     sharp = 0
     for seed in range(120):
         rng = np.random.default_rng([seed, 4])
@@ -248,7 +248,7 @@ def test_bounds_are_below_all_routes() -> None:
 
 
 def programme(rng: np.random.Generator, count: int, regions: int = 6) -> tuple[np.ndarray, np.ndarray]:
-    """Means and distances of models with a scatter each."""
+    """Means and distances of models with individual scatter."""
     points, models = rng.standard_normal((regions, 3)), rng.standard_normal((count, 3))
     scatter = rng.random(count) * rng.choice([0.0, 0.1, 2.0])
     means = ((points[None] - models[:, None]) ** 2).sum(axis=(1, 2)) + regions * scatter

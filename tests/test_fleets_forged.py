@@ -1,4 +1,4 @@
-"""Plans of fleets are confirmed, and refuted where something in them is forged."""
+"""Plans of fleets are confirmed, and forged ones are refuted."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def cheaper(data: Data, problem: Problem) -> None:
 
 
 def rewarded(data: Data, problem: Problem) -> None:
-    """Averaging gains more than it does."""
+    """Claim a larger gain from averaging."""
     data["loss"]["pairs"] -= 0.01
     data["loss"]["total"] -= 0.01
 
@@ -135,7 +135,7 @@ def unknown(data: Data, problem: Problem) -> None:
 
 
 def missing(data: Data, problem: Problem) -> None:
-    """The region that must be visited is not."""
+    """Omit the required region."""
     data["routes"] = [[name for name in route if name != "R1"] for route in data["routes"]]
     for member in ("route", "order", "models"):
         data.pop(member, None)
@@ -146,7 +146,7 @@ def ratio(data: Data, problem: Problem) -> None:
 
 
 def served(data: Data, problem: Problem) -> None:
-    """What the other mode says."""
+    """Claim the service of the other mode."""
     if "weights" in data:
         data["served_by"] = dict.fromkeys(problem.regions, 0)
     else:
@@ -196,7 +196,7 @@ def test_models_of_one_vehicle_are_numbers_of_models() -> None:
 
 
 def test_broken_limits_are_refuted() -> None:
-    """A plan for a longer limit, or a larger budget, is none for a shorter one; nor is its bound."""
+    """A plan for a longer limit or a larger budget is invalid for a smaller one, as is its bound."""
     free = problem_of(Fleet(vehicles=2, serve="own"), visits=None)
     data = planned(free)
     limit, budget = 0.99 * max(data["travels"]), 0.99 * sum(data["travels"])
@@ -260,7 +260,7 @@ def evaluated(problem: Problem, routes: list[list[str]]) -> Data:
 
 
 def test_the_bound_of_another_problem_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer vehicles, or more regions that must be visited, have a larger bound."""
+    """Fewer vehicles, or more required regions, give a larger bound."""
     monkeypatch.setattr(fleet_routes, "MOST_ROUTES", 0)
     base = Fleet(vehicles=2)
     problem = problem_of(base, 12, visits=Visits([f"R{i}" for i in range(1, 10)]))

@@ -1,4 +1,4 @@
-"""Thousands of mutated plans: what the checker says about each is compared with all orders, in rational numbers."""
+"""Thousands of mutated plans: verdicts are compared with all orders in rational numbers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_losses_below_zero_are_judged_like_all_others(seed: int) -> None:
 
 
 def test_a_route_slightly_above_a_negative_optimum_is_refuted() -> None:
-    """Two routes, a few tolerances apart: the tolerance of a negative total is taken off it, never added."""
+    """Two routes, a few tolerances apart: the tolerance of a negative total is subtracted, never added."""
     for excess, optimal in ((0.5, True), (2.0, False)):
         apart = excess * float(TOLERANCE) * 6  # T times the loss is -6
         law = Calibrated(retention=0.0, coupling=0.0, noise=-4.0)

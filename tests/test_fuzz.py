@@ -48,7 +48,7 @@ def test_damaged_files_are_partly_readable(tmp_path: Path) -> None:
 
 
 def test_a_failure_prints_the_command_that_repeats_it(tmp_path: Path) -> None:
-    """A package that claims too much: the command fails, and so does the one that it prints."""
+    """With a package that makes false claims, the command and the one that it prints both fail."""
     broken = "import attacks, runpy, sys\nattacks.ATTACKS['plans'] = lambda seed: 1 / 0\n"
     code = f"import sys\nsys.path.insert(0, {str(SCRIPT.parents[1] / 'tests')!r})\n{broken}"
     for arguments in (["plans", "--minutes", "0.0001"], ["plans", "7"]):

@@ -1,4 +1,4 @@
-"""What is promised about Algorithm 1 holds, whatever the ends."""
+"""The guarantees of Algorithm 1 hold for any ends."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_algorithm_1_keeps_its_ratio(learner: Learner, ends: dict[str, Any], rat
 
 
 def test_scores_that_differ_widely_count_in_the_over_regime() -> None:
-    """The promise follows the score part where that is the worse one."""
+    """The guarantee depends on the score part if that is the worse one."""
     problem = random_problem("euclidean", 6, Learner(1000, 100), 3).replace(travel_rate=0.0)
     for ends in (Constraints(), Constraints(end="R5"), Constraints("R1"), Constraints("R1", "R5")):
         steep = problem.replace(

@@ -1,4 +1,4 @@
-"""Promises that no single module makes."""
+"""Properties of the package as a whole."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_importing_the_package_is_light() -> None:
 
 @pytest.mark.slow
 def test_every_module_can_be_imported_on_windows() -> None:
-    """Import all modules, so that other packages are there; then import ours again, as if on Windows."""
+    """Import all modules, to load other packages; then import ours again, as if on Windows."""
     code = (
         "import sys, pkgutil, types, importlib, learnroute\n"
         "names = [found.name for found in pkgutil.walk_packages(learnroute.__path__, 'learnroute.')]\n"
@@ -107,7 +107,7 @@ def test_prose_is_at_most_120_characters_wide() -> None:
 
 
 def plain(text: str) -> str:
-    """Return a text in small letters, its words apart by single spaces."""
+    """Return a text in lower case, with single spaces between words."""
     return re.sub(r"\s+|-|–|_", " ", text).lower()
 
 

@@ -149,7 +149,7 @@ def test_simulations_agree_with_the_law(learner: Learner, order: list[int]) -> N
 
 @pytest.mark.parametrize("samples", [None, [10, 20, 30, 40, 50]])
 def test_errors_are_linear_in_the_weights(samples: list[int] | None) -> None:
-    """What counts one region alone is its error; the rest are weighted means of these."""
+    """With one region of weight 1 the mean is its error; all others are weighted means of these."""
     problem, table = problem_of(LEARNERS["proximal"], samples=samples), [0.01, 0.3, 5.0]
     alone = [problem.replace(importance=row) for row in np.eye(5)]
     for curve in (pooled_error, lambda one, given: error_curve(one, [3, 0, 4, 1, 2], given)):
@@ -184,7 +184,7 @@ def test_slopes_are_differences_of_losses(learner: Learner) -> None:
 
 @pytest.mark.parametrize("wanted", ["auto", "schedule"])
 def test_the_regularisation_is_chosen_by_the_weighted_error(wanted: str) -> None:
-    """With one region that counts, it is best to end there, and to forget the others."""
+    """If only one region counts, it is best to end there and forget the others."""
     found = plan(problem_of(Proximal(20, 200, 0.1, regularization=wanted), importance=[0, 0, 0, 1, 0], travel_rate=0.0))
     assert found.route[-1] == "R4"
     other = plan(problem_of(Proximal(20, 200, 0.1, regularization=wanted), importance=None, travel_rate=0.0))

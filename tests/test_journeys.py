@@ -45,7 +45,7 @@ NEARLY_SQUARE = Proximal(90, 100, 0.3, regularization=0.7)
 
 
 def best_rest(problem: Problem, made: list[int]) -> float:
-    """The least loss of any route that begins with the visits made, on what is known now."""
+    """The lowest loss of any route that begins with the visits made, given the current knowledge."""
     return min(
         oracle.journey_loss(problem, order)["total"]
         for order in oracle.allowed_orders(problem)

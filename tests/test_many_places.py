@@ -1,4 +1,4 @@
-"""Bounds of very many places are checked row by row, and say what the matrix of all distances says."""
+"""Bounds of very many places are checked row by row, and agree with the matrix of all distances."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_rows_say_what_the_matrix_says(ends: str, geographic: bool, monkeypatch:
 def test_bounds_of_many_places_are_confirmed_and_raised_ones_refuted(
     ends: str, geographic: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With fewer places taken as many: what solver and checker do beyond 3000 is the same."""
+    """With lower thresholds, so that few places are treated like more than 3000."""
     size = 3100 if ends == "free" and not geographic else 300
     rng = np.random.default_rng(0)
     samples = rng.choice([20, 60, 150], size) if ends == "fixed" else None

@@ -1,6 +1,6 @@
-"""Losses that are negative, zero, or sums of parts that cancel: everything ends, is right, and can be shown.
+"""Losses that are negative, zero, or sums of cancelling parts: methods end with correct, printable results.
 
-Dissimilarities that are no squared distances, and calibrated learners whose ν is negative, have such losses.
+They occur if dissimilarities are not squared distances, or if ν of a calibrated learner is negative.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ FORGED: dict[str, Any] = {
 
 
 def forged(regularization: Any = "auto") -> Problem:
-    """Two regions whose expected error is negative: they are alike, but not to the initial model."""
+    """Two regions with a negative expected error: similar to each other, but not to the initial model."""
     return Problem.from_dict({**FORGED, "learner": {**FORGED["learner"], "regularization": regularization}})
 
 
@@ -106,7 +106,7 @@ def test_choosing_lambda_ends_if_the_loss_is_negative() -> None:
 
 
 def test_alternations_end_by_their_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even where each turn seems to be better than the one before."""
+    """Even if each alternation seems to improve on the one before."""
     monkeypatch.setattr(tuning_module, "is_less", lambda *_: True)
     monkeypatch.setattr(tuning_module, "ALTERNATIONS", 5)
     monkeypatch.setattr(tuning_module, "SWEEPS", 3)

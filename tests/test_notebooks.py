@@ -46,7 +46,7 @@ NASTY = ("<script>alert(1)</script>", "$\\bad{$", "a & b", "\"D' --><img src=x o
 
 
 class Checked(HTMLParser):
-    """Refuses HTML whose tags do not close each other, and gathers tags and text."""
+    """Rejects HTML with unbalanced tags, and collects tags and text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class Checked(HTMLParser):
 
 @cache
 def result(kind: str) -> Any:
-    """One result a kind, of a problem whose names would do harm if they were not escaped."""
+    """One result per kind, of a problem with names that must be escaped."""
     problem = small(OVER, regions=NASTY, title="x $ <b> $ _{")
     found = plan(problem)
     makers: dict[str, Callable[[], Any]] = {
@@ -89,7 +89,7 @@ KINDS = ("plan", "comparison", "tradeoff", "learners", "robustness", "simulation
 
 
 def of_size(size: int, name: str = "R{}") -> Plan:
-    """A plan of many regions that nobody had to solve."""
+    """A plan of many regions, made without solving."""
     places = np.random.default_rng(0).random((size, 2))
     problem = Problem(None, UNDER, vectors=places, coordinates=places, regions=[name.format(i) for i in range(size)])
     certificate = OneTree(1.0, np.zeros(size + 2))

@@ -1,4 +1,4 @@
-"""Notes where a default decides: the travel rate, and an initial model that counts as right everywhere."""
+"""Notes on defaults that matter: the travel rate, and an initial model without error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Journeys where visits are optional: the best way ahead, visits that no longer pay, rules, files."""
+"""Journeys with optional visits: the best continuation, visits that no longer pay, rules, files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from test_optional_visits import small
 
 
 def ahead(journey: Journey) -> float:
-    """The least loss of all ways ahead that keep the rules, or of none, by the law, visit by visit."""
+    """The lowest loss of all feasible continuations, or of ending here, by the law, visit by visit."""
     problem, rules = journey.problem, journey.problem.rules
     assert rules is not None
     made = journey.order[: len(journey.visits)]
@@ -51,7 +51,7 @@ def loss_after(journey: Journey, more: tuple[int, ...], many: int) -> float:
 
 @pytest.mark.parametrize("block", range(3))
 def test_remaining_route_is_the_best_of_all(block: int) -> None:
-    """After each visit, whatever was measured: the rest, or the end, is the best of all sequences."""
+    """After each visit, for any measurements: the rest, or the end, is the best of all sequences."""
     rng = np.random.default_rng(block)
     for seed in range(40 * block, 40 * block + 40):
         problem = random_visits(seed, most=4)

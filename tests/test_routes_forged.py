@@ -126,7 +126,7 @@ def test_no_forged_proof_by_ng_routes_is_confirmed(name: str, monkeypatch: pytes
 
 
 def test_the_labels_of_all_turns_together_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A certificate cannot keep the checker busy: neither with many turns nor with many stages."""
+    """Neither many turns nor many stages of a certificate keep the checker busy."""
     problem = PROBLEMS["in the plane"]
     _, honest = proved(problem)
     monkeypatch.setattr(ng_labelling, "A_LABELLING", ng_labelling.MOST_WORK // 20)

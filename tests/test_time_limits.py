@@ -1,4 +1,4 @@
-"""Time limits hold: after the deadline, only little work is done. The clock is one that moves when it is read."""
+"""Time limits hold: after the deadline, only little work is done. The test clock advances when it is read."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LATE_STRENGTHS = 200  # λ that are evaluated after the deadline
 
 
 class Clock:
-    """A clock that moves by a step when it is read, and counts what happens after a deadline."""
+    """A clock that advances by a step when it is read, and counts events after a deadline."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.deadline = 1000.0, np.inf

@@ -44,7 +44,7 @@ def as_json(found: Plan) -> dict[str, Any]:
 
 
 def forged(problem: Problem, order: list[int], certificate: dict[str, Any]) -> dict[str, Any]:
-    """A plan that calls a route optimal."""
+    """A plan that claims a route to be optimal."""
     data = as_json(evaluate(problem, order))
     total = data["loss"]["total"]
     return {
@@ -127,7 +127,7 @@ def test_optimality_is_decided_exactly() -> None:
 
 
 def test_cycles_with_one_score_that_counts_are_enumerated_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut behind the region of least score; where all scores count, behind each that may be best."""
+    """Cut after the region with the lowest score; if all scores count, after each that may be best."""
     least_with, cuts = held_karp._Enumeration.least, []
 
     def noted(self: Any, first: int | None, last: int | None, back: int | None) -> held_karp.Least:
@@ -147,7 +147,7 @@ def test_cycles_with_one_score_that_counts_are_enumerated_once(monkeypatch: pyte
 
 @pytest.mark.parametrize("part", [2.0**-60, 2.0**-110, -(2.0**-60)])
 def test_finer_grids_decide_what_one_limb_cannot(part: float) -> None:
-    """Costs that no common grid of 57 bits holds: 1/3 in many places, and a goal that is missed by very little."""
+    """Costs that do not fit a common grid of 57 bits: many thirds, and a goal missed by very little."""
     size, third = 5, Fraction(1, 3)
     rng = np.random.default_rng(0)
     scores = tuple(Fraction(int(n), 3) for n in rng.integers(1, 4, size))

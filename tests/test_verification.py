@@ -1,4 +1,4 @@
-"""The checker confirms what is true and refutes what is not."""
+"""The checker confirms true claims and refutes false ones."""
 
 from __future__ import annotations
 

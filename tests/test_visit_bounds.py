@@ -32,7 +32,7 @@ from learnroute.verification.pairs import PairLosses
 
 @pytest.fixture
 def certificates_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checker tries no sequences: all that it confirms follows from the certificate."""
+    """Disable enumeration in the checker, so that confirmed claims follow from the certificate."""
     monkeypatch.setattr(checker, "MOST_SEQUENCES", 0)
     monkeypatch.setattr(held_karp, "MOST_REGIONS", 0)
 

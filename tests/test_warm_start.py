@@ -1,4 +1,4 @@
-"""A plan that starts from an older route, and ties that travel breaks where it is worth nothing."""
+"""Plans that start from an older route, and ties broken by travel if the travel rate is 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever of the wrong type is given to a public function, it is refused in one line that names the argument."""
+"""Arguments of the wrong type are rejected by public functions in one line that names the argument."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def row() -> dict[str, Any]:
 
 @cache
 def right() -> dict[str, dict[str, Any]]:
-    """Return arguments with which every public function works, all of those that it has."""
+    """Return valid values for all arguments of every public function."""
     asked, order = problem(), [0, 1, 2, 3]
     planned = plan(asked)
     x, y = batch()

@@ -1,4 +1,4 @@
-"""Waiting for what other threads and processes do."""
+"""Helpers that wait for other threads and processes."""
 
 from __future__ import annotations
 

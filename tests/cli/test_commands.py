@@ -1,4 +1,4 @@
-"""The command line as a user meets it: one process a call where it matters, in this one where it does not."""
+"""The command line as a user sees it: in separate processes where that matters, otherwise in this one."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ def test_closed_pipe_is_not_an_error(buffered: bool) -> None:
 
 
 def test_a_plan_imports_no_more_than_it_needs(tmp_path: Path) -> None:
-    """The names of what a plan of a few regions did without once: imports take most of its time."""
+    """Imports take most of the time of a small plan, so these modules must not be imported."""
     heavy = {
         "matplotlib", "scipy", "networkx", "highspy", "rich", "numpy.ma", "numpy.testing", "concurrent.futures",
         "logging", "asyncio", "tempfile", "shutil", "zipfile", "html", "xml", "email", "http", "importlib.metadata",

@@ -1,4 +1,4 @@
-"""--start, --end, --return and --travel-rate, on the way from the command line to the plan."""
+"""--start, --end, --return and --travel-rate, from the command line to the plan."""
 
 from __future__ import annotations
 

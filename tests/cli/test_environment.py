@@ -1,4 +1,4 @@
-"""Poor surroundings: no home, no user, no locale, little memory, full disks, paths of another system."""
+"""Restricted environments: no home, no user, no locale, little memory, full disks, paths of another system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helps, titles and widths: what commands list and print for a reader."""
+"""Help texts, titles and widths of printed output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""simulate and estimate as a user meets them."""
+"""simulate and estimate as a user sees them."""
 
 from __future__ import annotations
 

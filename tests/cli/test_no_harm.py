@@ -1,4 +1,4 @@
-"""Nothing of the user's is lost, changed or passed over in silence."""
+"""No user data are lost, changed or silently ignored."""
 
 from __future__ import annotations
 

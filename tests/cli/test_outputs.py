@@ -1,4 +1,4 @@
-"""Whatever is asked to be written is written, and every file is named."""
+"""All requested files are written, and every file is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables: aligned whatever the characters, wrapped where there is no room, safe to print."""
+"""Tables: aligned for any characters, wrapped if they are too wide, safe to print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A depot in files: problems of every format, written and read back, by hand, and plans that start and end there."""
+"""A depot in files: problems of every format, round trips, and plans that start and end there."""
 
 from __future__ import annotations
 

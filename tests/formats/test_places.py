@@ -1,4 +1,4 @@
-"""Places in one CSV table, with the learner beside it."""
+"""Places in one CSV table, with the learner in a companion file."""
 
 from __future__ import annotations
 

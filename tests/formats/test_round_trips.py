@@ -1,4 +1,4 @@
-"""Any problem, written in any format, is read back to the last bit or refused by name."""
+"""Any problem, written in any format, is read back to the last bit or rejected by name."""
 
 from __future__ import annotations
 

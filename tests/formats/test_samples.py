@@ -1,4 +1,4 @@
-"""Samples from CSV: what reads back, and which region is to blame for what does not."""
+"""Samples from CSV: round trips, and errors that name the region."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TSPLIB: distances by its rules (known optimal tours as oracles), every matrix form, and what is refused."""
+"""TSPLIB: distances by its rules (known optimal tours as oracles), every matrix form, and rejected input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calibrated laws: on learners whose law is known, and on those that have none."""
+"""Calibrated laws: of learners with a known law, and of learners without one."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_common_retention_is_recovered() -> None:
 
 
 def test_intervals_of_a_common_retention_cover_it_about_at_their_level() -> None:
-    """Noise in measured errors pulls q to 0 in the linear form, not in this one."""
+    """Noise in measured errors biases q towards 0 in the linear form, but not in this one."""
     law = Calibrated(retention=0.3, coupling=0.15, common_retention=0.7)
     wanted, covered, values, linear = np.array([0.3, 0.15, 0.0, 0.7]), np.zeros(4), [], []
     runs = 60

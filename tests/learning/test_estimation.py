@@ -91,7 +91,7 @@ def test_bounds_cover_the_worst_directions(width: int, where: str) -> None:
 
 
 def test_few_samples_make_the_noise_uncertain_and_the_bound_wider() -> None:
-    """With 3 degrees of freedom a bound that took the estimated noise for the true one would hold in 90 % only."""
+    """With 3 degrees of freedom, a bound that ignores the uncertainty of the noise would hold in only 90 %."""
     rng = np.random.default_rng(8)
     held = []
     for _ in range(1500):
@@ -103,7 +103,7 @@ def test_few_samples_make_the_noise_uncertain_and_the_bound_wider() -> None:
 
 
 def test_bound_is_not_trivial() -> None:
-    """With many samples it comes down to the truth, and a higher level gives a higher bound."""
+    """With many samples it converges to the truth, and a higher level gives a higher bound."""
     truth = np.random.default_rng(0).standard_normal((3, 4))
     samples = drawn(truth, [20_000] * 3, [0.5] * 3, np.random.default_rng(1))
     loose, tight = estimate(samples, level=0.99), estimate(samples, level=0.6)
@@ -243,7 +243,7 @@ def test_pilot_features_are_used_and_reported_if_samples_are_few() -> None:
 
 
 def test_pilot_bounds_cover_what_lies_inside() -> None:
-    """Where the other features are as wide but the models do not use them, the bound holds for the whole model."""
+    """If the models do not use the other features, the bound holds for the whole model."""
     rng = np.random.default_rng(3)
     scale = np.append(np.full(3, 3.0), np.full(17, 0.3))
     held = []
@@ -268,7 +268,7 @@ def test_pilot_features_can_be_asked_for_and_are_checked() -> None:
 
 @pytest.mark.parametrize("features", [PolynomialFeatures(2, include_bias=False), lambda x: np.column_stack([x, x**2])])
 def test_feature_map_makes_the_linear_theory_applicable(features: Any) -> None:
-    """Regions that differ in a curve only: seen through the map alone, and estimated right there."""
+    """Regions that differ in a nonlinear term only, which the map makes linear."""
     rng = np.random.default_rng(4)
     samples = {}
     for i, bend in enumerate((1.0, 1.0, 3.0)):
@@ -306,7 +306,7 @@ def test_standardising_and_intercept() -> None:
 
 
 def test_whitened_features_have_unit_moments_and_distances_are_errors() -> None:
-    """With whitened features Δ is the extra squared error of one region's model in another's place."""
+    """With whitened features, Δ is the additional squared error of one region's model in another region."""
     rng = np.random.default_rng(0)
     mixed = rng.standard_normal((3, 3))
     samples = {name: (2 + x @ mixed, y) for name, (x, y) in drawn(mixed, [6000] * 3, [0.1] * 3, rng).items()}

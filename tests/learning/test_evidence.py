@@ -1,4 +1,4 @@
-"""The study of evidence: orders of the literature do what they say, and the study runs from end to end."""
+"""The study of evidence: orders from the literature, and the whole study."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_missing_packages_are_skipped_with_a_message(tmp_path: Path) -> None:
 
 
 def test_fleets_of_two_kinds_of_regions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two clusters of true models: a second model of its own pays, and the tables say that the law said so."""
+    """Two clusters of true models: a second model pays off, and the tables agree with the law."""
     monkeypatch.syspath_prepend(str(EVIDENCE))
     import several_models as study  # type: ignore[import-not-found]
 

@@ -28,7 +28,7 @@ OPTIONAL = Visits(required=(), repeat=2)
 
 
 def draw(rng: np.random.Generator, train: dict[str, int] | None = None, test: int = 10) -> dict[str, RegionData]:
-    """Fresh samples with features as the theory has them."""
+    """Fresh samples with features as in the theory."""
     data = {}
     for name, model in zip(NAMES, TRUTH, strict=True):
         count = (train or {}).get(name, COUNT)

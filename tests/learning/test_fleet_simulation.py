@@ -79,7 +79,7 @@ def test_untrained_models_serve_if_they_are_planned_to() -> None:
 
 @pytest.mark.parametrize("features", [3, 4, 20])
 def test_both_samplers_draw_averages_from_the_same_law(features: int) -> None:
-    """With no dimension outside of the span of the true models, with one, and with many."""
+    """With zero, one and many dimensions outside of the span of the true models."""
     asked = problem_of(Learner(features, 8, 0.6, rule="proximal", regularization=0.5), Fleet(3))
     routes = FleetRoutes.of_vehicles([[0], [1, 2], [3]])
     errors = [simulate(asked, routes, 3000, seed, sampler).errors

@@ -1,4 +1,4 @@
-"""Orders handed over to frameworks: by what they do with them, and by themselves where they are installed."""
+"""Export of orders to frameworks, with stand-ins and, if installed, the frameworks themselves."""
 
 from __future__ import annotations
 

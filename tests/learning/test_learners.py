@@ -157,7 +157,7 @@ def test_strengths_by_position() -> None:
 
 
 def test_rising_strengths_are_the_running_mean_of_fits() -> None:
-    """λ_t = t - 1: with many samples each fit has the same say, whatever the order."""
+    """λ_t = t - 1: with many samples, each fit has the same weight for any order."""
     truths = np.random.default_rng(1).standard_normal((6, 3))
     learner = ProximalRegressor([float(t) for t in range(6)])
     for seed, truth in enumerate(truths):

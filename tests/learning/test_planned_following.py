@@ -59,7 +59,7 @@ def models(seed: int = 0) -> FloatArray:
 
 
 def draw(truth: FloatArray, train: list[int], test: int, rng: np.random.Generator) -> dict[str, RegionData]:
-    """Fresh samples with features as the theory has them."""
+    """Fresh samples with features as in the theory."""
     data = {}
     for name, model, count in zip(NAMES, truth, train, strict=True):
         x = rng.standard_normal((count + test, M))
@@ -201,7 +201,7 @@ def test_prediction_and_label_noise_are_what_is_measured(members: dict[str, Any]
 
 
 def test_false_alarms_are_rare_and_real_ones_are_given() -> None:
-    """Repeats deal the same samples anew, so their spread alone says too little: the correction keeps alarms rare."""
+    """Repeats divide the same samples, so their spread is too small; the correction keeps alarms rare."""
     truth, rng = models(5), np.random.default_rng(6)
     found = plan(problem_of(truth))
     followed = [follow(found, draw(truth, [20] * 4, 20, rng), repeats=10, seed=1) for _ in range(60)]
@@ -352,7 +352,7 @@ def test_one_scaling_for_held_out_follow_and_transfer(options: dict[str, Any], t
 
 
 def unscaled(found: Estimate) -> dict[str, RegionData]:
-    """What was not used for estimating, as it was measured."""
+    """The raw samples that were not used for estimation."""
     data = {}
     for name, (inputs, outputs) in found.samples.items():
         rows = found.rows[name]

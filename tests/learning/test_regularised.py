@@ -105,7 +105,7 @@ def test_samplers_agree_in_law(shape: Shape, noise: float) -> None:
 
 @pytest.mark.parametrize("m", [2, 5, 12])
 def test_strengths_and_samples_by_position(m: int) -> None:
-    """λ = 0 is the paper's step in the midst of others, both with more and with fewer samples than features."""
+    """λ = 0 is the paper's step between others, with more and with fewer samples than features."""
     samples = [m + 4, m, 1, m + 3, 2 * m]
     strengths = [0.0, 0.5, 3.0, 0.0, 2.0]
     if m > 4:
@@ -205,7 +205,7 @@ def test_one_step_of_a_large_learner_has_the_moments(shape: Shape) -> None:
 
 @pytest.mark.parametrize("shape", [(400, 300), (300, 400), (350, 350)])
 def test_leading_axes_hold_all_that_matters(shape: Shape) -> None:
-    """What the leading part of one tridiagonal matrix gives is what the whole matrix gives, to nine digits."""
+    """The leading part of a tridiagonal matrix gives the same as the whole matrix, to nine digits."""
     m, n = shape
     whole = min(m, n + 1)
     x = krylov._draw(whole, m, n, 3, np.random.default_rng(0))

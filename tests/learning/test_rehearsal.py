@@ -50,7 +50,7 @@ def regions(size: int = 5, features: int = 4, train: int = 15, seed: int = 0) ->
 
 
 def rehearsed_by(learner: Any, data: dict[str, RegionData], draws: Draws, weights: Any = None) -> RehearsalModel:
-    """Return what prices orders of all regions."""
+    """Return the evaluator of orders of all regions."""
     given = np.ones(len(data)) if weights is None else weights
     found = LinearTrainings(learner, draws, given, list(data)).maps(len(data))
     return RehearsalModel(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
@@ -99,7 +99,7 @@ def test_fewer_samples_than_features() -> None:
 
 
 def cheapest(data: dict[str, RegionData], learner: Any, problem: Problem, draws: int, sequences: Any) -> float:
-    """The least value of some sequences, by all of them."""
+    """The lowest value of the given sequences."""
     priced = rehearsed_by(learner, data, Draws(list(data.values()), draws, 0))
     travel, rate, size = np.asarray(problem.travel), problem.travel_rate, problem.size
     values = (

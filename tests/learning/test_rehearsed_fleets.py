@@ -38,7 +38,7 @@ WEIGHTS = np.array([0.5, 2.0, 1.0, 0.5])
 
 
 def regions(size: int = 4, features: int = 3, train: int = 24, seed: int = 0) -> dict[str, RegionData]:
-    """Regions with models of their own, and features that vary differently by direction."""
+    """Regions with different models, and features that vary differently by direction."""
     rng = np.random.default_rng(seed)
     found = {}
     for k in range(size):
@@ -67,7 +67,7 @@ def errors_by_hand(model: Any, first: Any, dealt: list[RegionData]) -> list[floa
 
 
 def prices(data: dict[str, RegionData], learner: Any, draws: Draws, **fields: Any) -> tuple[RehearsedRoutes, Any]:
-    """Return what prices routes, and the objective."""
+    """Return the evaluator of routes, and the objective."""
     names, given = list(data), list(data.values())
     problem = problem_of_samples(learner, names, given, fields, 0, draws.visits)
     objective = FleetObjective(visit_objective_of(problem), problem.fleet_rules or ONE)

@@ -27,7 +27,7 @@ from learnroute.learning.data import resample_region
 
 
 def regions(classes: int = 3, size: int = 4, seed: int = 0) -> dict[str, RegionData]:
-    """Classes about centres that are turned from region to region."""
+    """Classes around centres that are rotated from region to region."""
     rng = np.random.default_rng(seed)
     found = {}
     for k in range(size):
@@ -115,7 +115,7 @@ def test_samples_divided_again_are_the_same_samples() -> None:
 
 
 def test_a_learner_with_other_settings_does_not_continue_from_a_file(tmp_path: Path) -> None:
-    """Settings that no get_params tells of count too, and what a model has learnt."""
+    """Settings beyond get_params and the learnt model count, too."""
 
     class Mean:
         def __init__(self, step: float) -> None:
@@ -194,7 +194,7 @@ def test_pipeline_trains_like_its_separate_steps() -> None:
 
 
 def test_river_models_learn_in_batches() -> None:
-    """A model with river's methods; the package itself is tried where it is installed."""
+    """A model with river's methods; the package itself is tested if it is installed."""
     seen: list[int] = []
 
     class Mean:

@@ -1,4 +1,4 @@
-"""Drawn true models: exact where Δ are squared distances, below Δ and as near as can be where not."""
+"""Drawn true models: exact if Δ are squared distances, otherwise below Δ and as close as possible."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Whether to plan by a calibrated law, which form it has, and whose it is: on laws that are known."""
+"""Verdict, form and learner of calibrated laws, on known laws."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_law_that_holds_is_supported(law: tuple[float, float]) -> None:
 
 
 def test_uninformative_transfer_matrix_is_not_supported() -> None:
-    """The pilots obey a law, but not with this matrix."""
+    """The pilots follow a law, but not with this matrix."""
 
     def make(seed: int) -> Calibration:
         rng = np.random.default_rng((seed, 2))
@@ -71,7 +71,7 @@ def test_uninformative_transfer_matrix_is_not_supported() -> None:
 
 
 def test_a_learner_that_hardly_changes_is_not_supported() -> None:
-    """Errors drift by themselves: R² is large, and no order can be planned by it."""
+    """Errors drift without an effect of training: R² is large, but the law is useless for planning."""
 
     def make(seed: int) -> Calibration:
         rng = np.random.default_rng((seed, 3))
@@ -207,7 +207,7 @@ def network() -> MLPRegressor:
 
 
 def test_left_out_pilots_choose_the_form_for_linear_learners_too() -> None:
-    """D of a linear learner that is held back: for its own pilots `held` is best, not for those of a network."""
+    """D of a regularised linear learner: `held` is best for its own pilots, but not for those of a network."""
     rng = np.random.default_rng(0)
     data = regions(rng)
     moved = transfer(data, ProximalRegressor(1.0))

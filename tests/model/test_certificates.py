@@ -1,4 +1,4 @@
-"""Certificates of every kind: written, read back, and what their schema says."""
+"""Certificates of every kind: round trips and schemas."""
 
 from __future__ import annotations
 

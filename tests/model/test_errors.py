@@ -1,4 +1,4 @@
-"""Refusals carry the member at fault, wherever they come from and wherever they go."""
+"""Errors keep the invalid member across all layers and processes."""
 
 from __future__ import annotations
 

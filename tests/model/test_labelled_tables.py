@@ -1,4 +1,4 @@
-"""Tables with names are planned by their names, whatever the order of their rows and columns."""
+"""Labelled tables are aligned by name, for any order of rows and columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACES = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
 
 
 class Array:
-    """What an xarray.DataArray has."""
+    """A stand-in for xarray.DataArray."""
 
     def __init__(self, values: Any, **coords: Any) -> None:
         self.values, self.dims, self.coords = np.asarray(values), tuple(coords), coords

@@ -1,4 +1,4 @@
-"""Regularised learners: members, refusals, the recursion of expected errors, relaxations of pair terms."""
+"""Regularised learners: members, rejected input, the recursion of expected errors, relaxations of pair terms."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_errors_over_time_end_at_the_expected_error(family: str, learner: Learne
 
 @pytest.mark.parametrize(("m", "n"), [(14, 6), (4, 12)], ids=["over", "under"])
 def test_errors_over_time_are_what_learners_measure(m: int, n: int) -> None:
-    """Least-squares learners, trained for real: least norm of the change (over), from scratch (under)."""
+    """Actually trained least-squares learners: minimum-norm change (over), from scratch (under)."""
     rng = np.random.default_rng(11)
     truth, first, sigma, runs = rng.normal(size=(3, m)), rng.normal(size=m), 0.7, 6000
     learner = Learner(m, n, sigma)

@@ -67,7 +67,7 @@ def test_closure_is_a_metric_of_shortest_ways_and_reports_what_it_changed(symmet
 
 
 def test_zero_travel_between_distinct_regions_is_valid() -> None:
-    """A cost of 0 off the diagonal is a way that costs nothing, not a missing one."""
+    """A cost of 0 off the diagonal is free travel, not a missing entry."""
     travel = np.array([[0, 0, 5], [0, 0, 1], [5, 1, 0]], dtype=float)
     closed, changed = metric_closure(travel)
     assert closed[0, 2] == 1

@@ -166,7 +166,7 @@ def exact_sums(vectors: Any, weights: Any) -> list[Fraction]:
     st.none() | st.lists(st.sampled_from([0.0, 1e-9, 0.3, 1.0, 7.0]), min_size=9, max_size=9),
 )
 def test_a_common_offset_costs_no_digits(vectors: Any, offset: list[float], importance: list[float] | None) -> None:
-    """Against fractions: of the vectors as float64 has them, whatever they have in common."""
+    """Compared with exact fractions of the float64 vectors, for any common offset."""
     moved = vectors + np.array(offset[: vectors.shape[1]])
     given = None if importance is None or not any(importance[: len(moved)]) else importance[: len(moved)]
     problem = Problem(np.zeros((len(moved), len(moved))), UNDER, vectors=moved, importance=given)
@@ -196,7 +196,7 @@ def test_scores_from_vectors_are_the_same_bits_however_regions_are_numbered() ->
 
 @pytest.mark.parametrize("field", ["travel", "dissimilarity", "vectors", "initial", "coordinates", "samples"])
 def test_masked_entries_are_rejected(field: str) -> None:
-    """What is beneath a mask is not what anybody meant."""
+    """Values below a mask have no meaning."""
     flat = field in ("initial", "samples")
     entries: Any = np.array([50.0, 60.0]) if flat else np.array(SQUARE, dtype=float)
     fields: dict[str, Any] = {"travel": SQUARE, "learner": UNDER, "dissimilarity": SQUARE}

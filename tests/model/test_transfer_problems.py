@@ -1,4 +1,4 @@
-"""Problems with measured errors D in the place of dissimilarities, and calibrated learners."""
+"""Problems with measured errors D instead of dissimilarities, and calibrated learners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both kinds of travel against loops over single ways."""
+"""Both kinds of travel against loops over single legs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = ["symmetric", "directed", "plane", "globe"]
 
 
 def travel_of(kind: str) -> tuple[Travel, list[list[float]]]:
-    """Return travel and, one by one, what its ways cost."""
+    """Return travel and its costs, computed one by one."""
     rng = np.random.default_rng(3)
     if kind in ("symmetric", "directed"):
         costs = rng.uniform(1, 2, (SIZE, SIZE))
@@ -41,7 +41,7 @@ def _great_circle(a: list[float], b: list[float]) -> float:
 
 
 def near(wanted: Any) -> Any:
-    """Allow for the law of cosines, which loses half of the digits of short ways: those from a place to itself."""
+    """Compare with a tolerance: the law of cosines loses half of the digits of short distances."""
     return pytest.approx(np.array(wanted), rel=1e-12, abs=1e-3)
 
 

@@ -1,4 +1,4 @@
-"""The value of a sequence of visits, against the law written out; and the rules that sequences must keep."""
+"""The value of a sequence of visits against the explicit law, and the rules of sequences."""
 
 from __future__ import annotations
 

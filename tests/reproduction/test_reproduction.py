@@ -1,4 +1,4 @@
-"""The quick reproduction, run as its help says, against values that are known from theory or from other experiments."""
+"""The quick reproduction, as in its help, against values known from theory or other experiments."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_on_metric_travel_it_keeps_its_guarantees(drawn: tuple[str, int, Learner
 
 
 def test_in_the_over_regime_three_halves_alone_would_be_false() -> None:
-    """Regions on a short line, the odd one out next to its end: Algorithm 1 visits it last but one."""
+    """Regions on a short line with a distinct one next to its end: Algorithm 1 visits it last but one."""
     size = 8
     places = 1e-3 * np.arange(size)
     vectors = np.zeros((size, 1))
@@ -101,7 +101,7 @@ def _shortest(travel: np.ndarray) -> float:
 
 
 def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both occur in random trials, and the route is right in both."""
+    """Both cases occur in random trials, and the route is correct in both."""
     met = {True: 0, False: 0}
 
     def watched(weights: MatrixWeights, budget: Budget, params: MatchingParams) -> object:
@@ -169,7 +169,7 @@ def test_infinite_ratios_are_omitted() -> None:
 
 @given(st.integers(3, 30), st.integers(0, 10**6))
 def test_the_sharper_guarantee_covers_every_order_that_ends_right_on_free_travel(size: int, seed: int) -> None:
-    """Its score half, on its own: ending at v' costs at most the stated share more."""
+    """Its score part alone: ending at v' costs at most the stated share more."""
     rng = np.random.default_rng(seed)
     learner = Learner(100 + int(rng.integers(2, 900)), 100)
     delta = np.triu(rng.uniform(0.1, 10, (size, size)), 1)
@@ -319,7 +319,7 @@ def _tied(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:
 @pytest.mark.parametrize("ends", [Ends(), Ends(first=3), Ends(closed=True), Ends(last=5)])
 @pytest.mark.parametrize("kind", ["grid", "circle", "whole numbers"])
 def test_the_route_does_not_depend_on_numbering_if_ties_are_many(kind: str, ends: Ends) -> None:
-    """The same values, leg by leg, whatever the regions are called; where v' is tied too."""
+    """The same values, leg by leg, for any numbering of the regions, also if v' is tied."""
     size = 24
     for seed in range(6):
         rng = np.random.default_rng(seed)

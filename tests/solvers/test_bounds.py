@@ -49,7 +49,7 @@ def test_many_places_are_planned_without_a_matrix(monkeypatch: pytest.MonkeyPatc
 
 
 def clustered(seed: int, ends: Ends, rate: float) -> Linear:
-    """Twelve clusters of 22 regions, which a plain ascent hardly raises the bound of."""
+    """Twelve clusters of 22 regions, for which a plain ascent hardly raises the bound."""
     rng = np.random.default_rng(seed)
     centres = rng.uniform(0, 100, (12, 2))
     points = Places(np.concatenate([centre + rng.normal(0, 0.5, (22, 2)) for centre in centres]))

@@ -1,4 +1,4 @@
-"""Branch and cut ends at the optimum, and its tree is pruned again by other code."""
+"""Branch and cut finds the optimum, and independent code repeats its tree."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def with_ends(objective: Linear, seed: int) -> Linear:
 def tree_of(
     objective: Linear, order: IntArray, nodes: int = 20_000, budget: Budget | None = None
 ) -> BranchAndCut:  # fmt: skip
-    """The branch-and-bound tree of an order, as far as it goes."""
+    """The branch-and-bound tree of an order, complete or not."""
     tree = BranchAndCut(Incumbent(objective, order), budget or Budget(), BranchAndCutParams(nodes=nodes))
     tree.run()
     return tree

@@ -1,4 +1,4 @@
-"""Coincident regions: a search finds the way through the locations, whatever the number of regions at each."""
+"""Coincident regions: a search finds the route through the locations, for any number of regions at each."""
 
 from __future__ import annotations
 

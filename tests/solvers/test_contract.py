@@ -1,4 +1,4 @@
-"""What every method must do, whatever it is."""
+"""The contract of every method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edge assembly crossover: what children are said to gain is what the objective says, whatever the ends."""
+"""Edge assembly crossover: gains of children agree with the objective, for any ends."""
 
 from __future__ import annotations
 

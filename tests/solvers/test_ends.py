@@ -1,4 +1,4 @@
-"""Fixed ends, the way back and unequal samples: all orders tried beside proofs and bounds of every kind."""
+"""Fixed ends, the return trip and unequal samples: all orders against proofs and bounds of every kind."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_score_parts_by_last_region_are_the_least(shares: str, ends: str) -> Non
 
 
 def beam(objective: Linear, kept: int = 300) -> IntArray:
-    """Return a good order, found from its end: only the cheapest partial orders go on. Needs no search of ours."""
+    """Return a good order by beam search from its end, independent of the package."""
     size, travel, positions = objective.size, objective.travel.matrix.tolist(), objective.ends.positions(objective.size)
     finish = objective.finish + objective.weights[-1] * objective.scores
     partial: list[tuple[float, tuple[int, ...]]] = [
@@ -165,7 +165,7 @@ def test_proofs_beyond_enumeration(ends: str, closed: bool, shares: str, symmetr
 
 @pytest.mark.slow
 def test_same_problem_with_one_more_region() -> None:
-    """A region that costs nothing to add turns twenty regions, enumerated, into twenty-one, proved."""
+    """Adding a region at no cost turns an enumerated problem of 20 regions into a proved one of 21."""
     for ends, closed, shares in (("first", False, "over"), ("both", True, "under"), ("last", False, "flat")):
         small = drawn(20, 11, False, shares, ends, closed)
         least = small(held_karp(small, RNG(0), Budget()).order)

@@ -1,4 +1,4 @@
-"""The values that the core's search for fleets goes by are those of the objective, along routes of any length."""
+"""The values in the core's search for fleets are those of the objective, for routes of any length."""
 
 from __future__ import annotations
 

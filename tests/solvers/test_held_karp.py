@@ -36,7 +36,7 @@ def test_equals_brute_force_if_travel_differs_by_direction(learner: Learner) -> 
 
 
 def values_by_size(objective: Linear, last_costs: FloatArray, positions: BoolArray) -> FloatArray:
-    """Least costs of visiting each set to the end, from each of its regions: all sets of one size at a time."""
+    """Minimum costs from each region of each set through the set to the end, one set size at a time."""
     size = objective.size
     regions, sets = np.arange(size), np.arange(1 << size)
     within = (sets[:, None] >> regions) & 1

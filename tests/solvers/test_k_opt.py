@@ -1,4 +1,4 @@
-"""The search for many regions: what its moves say is what the objective says, whatever the ends."""
+"""The search for many regions: gains of moves agree with the objective, for any ends."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_candidate_lists_lead_out_of_clusters(matrix: bool) -> None:
 
 
 def test_lists_of_a_matrix_hold_relative_neighbours_by_their_definition() -> None:
-    """Three clusters of 40: the neighbours that lead out of one are farther than all that are looked at first."""
+    """Three clusters of 40: the neighbours in other clusters are farther than all that are examined first."""
     rng = RNG(6)
     places = np.concatenate([rng.uniform(0, 1, (40, 2)) + corner for corner in ((0, 0), (9, 0), (4, 9))])
     travel, nothing = Places(places).matrix, np.zeros(120)

@@ -161,7 +161,7 @@ def test_if_it_is_infeasible_bounds_grow_along_a_dual_ray() -> None:
 
 
 class StopAfter(threading.Event):
-    """An event that is set once somebody has looked at it this often."""
+    """An event that is set after this many queries."""
 
     def __init__(self, looks: int) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ def weight_of(pairs: Any, weights: Any) -> float:
 
 
 def check_proof(matching: Matching, weights: Any) -> None:
-    """Feasible duals that add up to the weight of the pairs: nothing is lighter. Independent of how they were found."""
+    """Check for feasible duals whose sum is the weight of the pairs, which proves it minimal."""
     assert matching.optimal
     assert sorted(matching.pairs.ravel().tolist()) == list(range(len(weights)))
     assert matching.bound is not None
@@ -104,7 +104,7 @@ def test_networkx_agrees() -> None:
 
 
 def test_weights_need_not_be_a_metric() -> None:
-    """0-1 and 2-3 cost 9 and 1; through vertex 2 and 3 everything is cheap, but a pair pays its own edge."""
+    """0-1 and 2-3 cost 9 and 1; detours through 2 and 3 are cheap, but a pair pays its own edge."""
     weights = np.array([[0, 9, 1, 5], [9, 0, 5, 5], [1, 5, 0, 1], [5, 5, 1, 0.0]])
     assert minimum_matching(weights).pairs.tolist() == [[0, 2], [1, 3]]
 
@@ -182,7 +182,7 @@ def test_the_smallest_numbers_are_distinguished(unit: float, size: int) -> None:
 
 
 def test_few_first_edges_are_repaired_by_pricing() -> None:
-    """Two far groups of odd size, and candidates within groups only: the pair between them has to be found."""
+    """Two distant groups of odd size with candidates within groups only: pricing must find the pair between them."""
     params = MatchingParams(neighbours=2)
     for seed in range(10):
         rng = np.random.default_rng(seed)

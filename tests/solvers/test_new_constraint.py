@@ -1,4 +1,4 @@
-"""A constraint that nobody knew of, added as docs/extending.md says: solvers ask `Ends`, and all of them respect it."""
+"""A new constraint, added as docs/extending.md says: solvers ask `Ends`, and all of them respect it."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def optimum(objective: Linear) -> float:
 
 
 def proof_of(objective: Linear, order: IntArray, params: NgRouteParams | None = None) -> NgRouteProof:
-    """The proof of an order by ng-routes alone, as far as it goes."""
+    """The proof of an order by ng-routes alone, complete or not."""
     proof = NgRouteProof(
         Incumbent(objective, order),
         RNG(0),
@@ -157,7 +157,7 @@ def test_certificates_list_the_ng_sets_of_the_labels() -> None:
 @pytest.mark.parametrize("family", ALL_FAMILIES)
 @pytest.mark.slow
 def test_stages_of_reduced_cost_fixing_never_prove_too_much(family: str) -> None:
-    """Whatever the multipliers and ng-sets of the stages and turns are."""
+    """For any multipliers and ng-sets of the stages and turns."""
     for seed, learner in enumerate(LEARNERS.values()):
         objective = linear_of(random_problem(family, 8, learner, seed))
         least, rng = optimum(objective), RNG(seed)
@@ -191,7 +191,7 @@ def test_stages_prove_more_than_the_first_one_alone() -> None:
 
 @pytest.mark.slow
 def test_an_optimum_is_proved_again_in_turns() -> None:
-    """From all arcs on, in a few labellings; without the turns the same relaxations prove less."""
+    """Starting from all arcs, in a few labellings; without the turns, the same relaxations prove less."""
     problem = random_problem("vectors", 40, Learner(1000, 100, 0.1), 1)
     found = plan(problem, "exact")
     certificate = found.certificate
@@ -216,7 +216,7 @@ def test_turns_that_are_no_lists_of_rows_are_rejected() -> None:
 
 
 def cheapest_by_hand(objective: Linear, multipliers: FloatArray, masks: list[list[int]]) -> float:
-    """The cost of the cheapest ng-route, multipliers paid: all of them one after the other, by the definition."""
+    """The cost of the cheapest ng-route, multipliers included, by enumeration from the definition."""
     size = objective.size
     partial = [(v, 1 << v, objective.weights[0] * objective.scores[v] - multipliers[v]) for v in range(size)]
     for t in range(1, size):
@@ -232,7 +232,7 @@ def cheapest_by_hand(objective: Linear, multipliers: FloatArray, masks: list[lis
 
 
 def test_the_checker_finds_the_cheapest_ng_route() -> None:
-    """Neither more nor less: dominance and completion bounds lose nothing, forbidden sets are kept as they should."""
+    """Dominance and completion bounds lose no route, and forbidden sets are correct."""
     for seed in range(40):
         rng = RNG(seed)
         size = int(rng.integers(3, 7))

@@ -121,7 +121,7 @@ def searched(asked: Problem, seed: int, directed: bool) -> tuple[Paired, TourSea
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_moves_change_the_value_by_what_they_say_and_can_be_undone(seed: int, directed: bool) -> None:
-    """For samples that differ or do not, one λ or one a position, all kinds of ends, few and many regions."""
+    """For equal and different samples, one λ or one per position, all kinds of ends, few and many regions."""
     for size in (7, 25):
         objective, search = searched(drawn(seed, size), seed, directed)
         rng = np.random.default_rng(seed)
@@ -162,7 +162,7 @@ def test_small_problems_are_searched_to_the_optimum(seed: int, directed: bool) -
 
 
 def test_visits_without_effect_on_the_end_are_omitted() -> None:
-    """With little retention, only the last positions count, and prices are still the objective's."""
+    """With little retention, only the last positions count, and values still agree with the objective."""
     rng = np.random.default_rng(1)
     asked = Problem(coordinates=rng.random((120, 2)), vectors=rng.standard_normal((120, 3)),
                     learner=Proximal(12, 100, 0.5, regularization=0.2))  # fmt: skip

@@ -149,7 +149,7 @@ class Counting:
 class Interruption:
     """Ends a search in three threads after the first progress report that follows a call of each.
 
-    From then on a call waits until the threads are told to stop, and no thread may begin another one.
+    From then on a call waits until the threads must stop, and no thread may begin another one.
     """
 
     def __init__(self, how: str) -> None:
@@ -207,7 +207,7 @@ def test_no_thread_continues_to_the_end_of_its_round(how: str, monkeypatch: pyte
 
 @pytest.mark.parametrize("how", ["Ctrl-C", "a failure"])
 def test_no_thread_continues_with_a_population(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten thousand tours are wanted; each thread ends after its current descent."""
+    """Ten thousand tours are requested; each thread ends after its current descent."""
     interruption, descend = Interruption(how), TourSearch.descend
 
     def descend_and_count(self: TourSearch, budget: Budget) -> None:
@@ -220,7 +220,7 @@ def test_no_thread_continues_with_a_population(how: str, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("learner", [UNDER, OVER])
 def test_populations_find_the_optimum_that_is_proved(learner: Learner) -> None:
-    """Beyond the regions that several starts are for; Held–Karp cannot enumerate them, branch and cut proves."""
+    """More regions than several starts or Held–Karp support; branch and cut proves the optimum."""
     problem = random_problem("euclidean", 110, learner, 2)
     best = plan(problem, "exact", seed=0)
     found = plan(problem, "search", seed=1)
@@ -250,7 +250,7 @@ class Idle:
 
 
 def test_fast_perturbations_do_not_distort_the_pace() -> None:
-    """The first ones may be refused at once, and the next ones take long: a time limit is looked at in between."""
+    """The first ones may be rejected at once and the next ones slow: the time limit is checked in between."""
     rows: list[int] = []
     objective = linear_of(random_problem("euclidean", 60, OVER, 1))
     search = TourSearch(objective, np.arange(60), candidates_of(objective, 8), KOptParams())

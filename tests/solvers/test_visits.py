@@ -1,4 +1,4 @@
-"""Sequences of visits: exact methods and search against all sequences tried, and every price against its value."""
+"""Sequences of visits: exact methods and search against all sequences, and insertion values against values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps over problem files: rows are those of the plans, whatever the format, and need no file once they are made."""
+"""Sweeps over problem files: rows agree with plans for any format, and need no other file."""
 
 from __future__ import annotations
 

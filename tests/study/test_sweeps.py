@@ -1,4 +1,4 @@
-"""Rows are right, the same wherever they are made, and survive whatever happens to the sweep."""
+"""Rows are correct, identical for every engine, and survive interruptions."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_even_a_bug_in_a_method_is_a_row(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_rows_are_the_same_for_any_number_of_workers(tmp_path: Path, long_rows: list[Row]) -> None:
-    """Of three; two are at work wherever a sweep is interrupted below."""
+    """Three workers; the interruption tests below use two."""
     assert rows_of(LONG, tmp_path / "a", workers=3) == long_rows
 
 
@@ -169,7 +169,7 @@ def test_stores_are_locked(tmp_path: Path) -> None:
 
 
 def start(folder: Path, *options: str, at: int = LONG.size + 1, act: str = "") -> subprocess.Popen[str]:
-    """Sweep in a process of its own, which acts as soon as so many cells are stored: `act` is Python code."""
+    """Sweep in a separate process that runs the Python code `act` once this many cells are stored."""
     file = folder.parent / "experiment.json"
     file.write_text(json.dumps(LONG.to_dict()))
     code = f"""
@@ -197,7 +197,7 @@ INTERRUPT = "os.killpg(0, signal.SIGINT)  # as a terminal does: to all of them"
 
 
 def session_is_empty(session: int) -> bool:
-    """Whether no process of a session is left (zombies, which nobody has waited for yet, do not count)."""
+    """Whether no process of a session remains (zombies do not count)."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
@@ -343,7 +343,7 @@ def test_without_joblib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.
 
 
 def small_files() -> None:
-    """Let no file grow beyond a few lines of a log: like a full disk, in the middle of a line."""
+    """Limit files to a few lines of a log, like a disk that is full in the middle of a line."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
 
 

@@ -456,7 +456,7 @@ def test_bodies_that_are_no_json_objects(service: Service) -> None:
 
 
 def test_a_thousand_malformed_bodies(service: Service) -> None:
-    """Bytes changed, cut, doubled; members of wrong kinds: a problem document each, and the service lives on."""
+    """Changed, cut and doubled bytes, and members of wrong kinds, give problem documents; the service survives."""
     rng = random.Random(8)
     whole = json.dumps({"problem": example(), "route": example()["regions"]}).encode()
     values: list[Any] = [

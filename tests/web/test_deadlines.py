@@ -1,4 +1,4 @@
-"""Every request has a deadline of its own: a worker that is stuck is replaced, and the client gets an answer."""
+"""Every request has its own deadline: a stuck worker is replaced, and the client gets an answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIMITS = Limits(seconds=60)
 
 
 class Clock:
-    """A clock that stands still unless it is put forward, and counts how often it is read."""
+    """A clock that moves only when advanced, and counts how often it is read."""
 
     def __init__(self) -> None:
         self.now, self.readings = 0.0, 0
@@ -36,7 +36,7 @@ class Clock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Put it forward, and wait until the workers have been looked at since."""
+        """Advance the clock, and wait until the workers have been checked."""
         self.now += seconds
         before = self.readings
         wait_for(lambda: self.readings >= before + 10)
@@ -66,7 +66,7 @@ def allowed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def hanging(where: str, task: str) -> dict[str, Any]:
-    """The members of a request that never ends; with a time limit, where the task takes one."""
+    """The members of a request that never ends, with a time limit if the task has one."""
     if task == "read":
         return {"files": [{"name": f"{where}.json", "text": json.dumps(example())}]}
     members: dict[str, Any] = {"problem": {**example(), "title": where}}
@@ -82,7 +82,7 @@ def alive(service: Service) -> None:
 def refuse_in_time(
     service: Service, clock: Clock, allowed: list[float], ask: Callable[[], httpx.Response], turns: int = 2
 ) -> float:
-    """Ask for what never ends, and let its time pass; return how much it had. The worker is ready before.
+    """Send a request that never ends, and let its time pass; return its allowance. The worker is ready before.
 
     `turns` is how often its time is set: when the request is handed over, and when it has been read.
     """
@@ -153,7 +153,7 @@ def test_requests_that_never_end_block_no_worker_for_good(clock: Clock, allowed:
 
 
 def test_worker_that_stops_reading_is_replaced(clock: Clock, allowed: list[float]) -> None:
-    """A frozen process and a large request: even handing it over does not come to an end."""
+    """With a frozen process and a large request, even sending the request blocks."""
     with serving(workers=1, limits=LIMITS) as service:
         body = json.dumps({"problem": example()}).encode() + b" " * (4 << 20)
 

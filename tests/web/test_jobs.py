@@ -119,7 +119,7 @@ def test_a_killed_worker_is_replaced_and_its_job_told(service: Service) -> None:
 
 
 class Queue(Pool):
-    """A pool without workers: it remembers what is not wanted any more."""
+    """A pool without workers that records withdrawn tickets."""
 
     def __init__(self) -> None:
         super().__init__(Settings())

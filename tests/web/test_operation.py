@@ -1,4 +1,4 @@
-"""What operators need: health, metrics, a place behind a proxy, a container."""
+"""Features for operators: health, metrics, reverse proxies, containers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PUBLIC = "plan.example"
 
 @pytest.fixture(scope="module")
 def shown() -> Iterator[Service]:
-    """A service that is told about a proxy."""
+    """A service configured for a proxy."""
     with serving(
         workers=1, token="secret", root_path="/learnroute", names=(PUBLIC,), proxies=("127.0.0.1",)
     ) as running:

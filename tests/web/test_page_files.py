@@ -1,4 +1,4 @@
-"""What the page keeps, opens and saves: undo, reloads, links, files, streets; zoom and pan; what it does not offer."""
+"""State and files on the page: undo, reloads, links, files, streets; zoom and pan; hidden options."""
 
 from __future__ import annotations
 

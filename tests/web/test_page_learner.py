@@ -1,4 +1,4 @@
-"""How the learner trains, chosen on the page: λ on a slider, the route following it."""
+"""Choice of the learner on the page: λ on a slider, and the route for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from service import EXAMPLES, districts, example
 
 
 def slide(page: Page, place: int) -> None:
-    """Put the slider somewhere, as a hand would."""
+    """Move the slider as a user would."""
     page.eval_on_selector(
         "#lambda",
         "(node, place) => { node.value = place; node.dispatchEvent(new Event('input', { bubbles: true })) }",

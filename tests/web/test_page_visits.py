@@ -1,4 +1,4 @@
-"""How many visits, on the page: the switch, the curve and its slider, wishes for single regions, and the budget."""
+"""Optional visits on the page: the switch, the curve and its slider, required and forbidden regions, and the budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a service must survive: slow, large, many and crooked requests."""
+"""Robustness of the service: slow, large, many and malformed requests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def line_to(service: Service, *parts: str | bytes) -> Iterator[socket.socket]:
 
 
 def heard(line: socket.socket) -> str:
-    """Return all that comes until the service closes the connection."""
+    """Return everything received until the service closes the connection."""
     found = b""
     with contextlib.suppress(ConnectionError):
         while part := line.recv(65536):
@@ -88,7 +88,7 @@ def test_settings_store_validated_values() -> None:
 
 
 def is_open(line: socket.socket) -> bool:
-    """Whether nothing has come over a connection, nor its end."""
+    """Whether a connection is open and has received nothing."""
     line.setblocking(False)
     try:
         line.recv(1, socket.MSG_PEEK)

@@ -1,4 +1,4 @@
-"""The OpenAPI document against the service: generated requests, answers checked against what is promised."""
+"""The OpenAPI document against the service: generated requests, and answers checked against their schemas."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEFT_OUT: list[Any] = [positive_data_acceptance]
 
 
 def narrowed_document() -> dict[str, Any]:
-    """Return the document with problems of all kinds for plan alone: the other tasks read them by the same code."""
+    """Return the document with all kinds of problems for plan only, as all tasks read them by the same code."""
     document = make_app().openapi()
     problem = problem_to_dict(random_problem("euclidean", 2, Learner(80, 100, 0.1), 0))
     for task, kind in TASKS.items():
@@ -63,7 +63,7 @@ def document(service: Service) -> dict[str, Any]:
 
 
 def keeps(document: dict[str, Any], answer: httpx.Response, method: str, path: str, status: int = 200) -> Any:
-    """Check an answer against what the document promises for a call; return its content."""
+    """Check an answer against the document's schema for a call; return its content."""
     assert answer.status_code == status, answer.text
     promised = document["paths"][path][method]["responses"][str(status)]["content"]
     media = answer.headers["content-type"].partition(";")[0]
