@@ -60,9 +60,9 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture(scope="module")  # while playwright runs, no other event loop can in this thread
 def browser() -> Iterator[Browser]:
-    from pages import launched
+    from pages import launch_browser
 
-    yield from launched()
+    yield from launch_browser()
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def problems(learner: Learner) -> tuple[Problem, Problem, Problem]:
     return both, alone, bounds
 
 
-def alike(found: Any, wanted: Any) -> None:
+def assert_same_plan(found: Any, wanted: Any) -> None:
     """The same route, loss and learner."""
     assert found.order == wanted.order
     assert found.loss == wanted.loss
@@ -82,12 +82,12 @@ def alike(found: Any, wanted: Any) -> None:
 def test_plans_are_those_of_the_estimates_or_of_the_bounds(name: str) -> None:
     both, alone, bounds = problems(LEARNERS[name])
     found, upper = plan(both), plan(both.with_upper_bounds())
-    alike(found, plan(alone))
-    alike(upper, plan(bounds))
+    assert_same_plan(found, plan(alone))
+    assert_same_plan(upper, plan(bounds))
     assert (found.dissimilarities, upper.dissimilarities) == ("estimate", "upper")
     assert found.to_dict()["dissimilarities"] == "estimate"
     assert not any("unbiased" in note or "upper bound" in note for note in found.notes)
-    alike(evaluate(both, range(SIZE)), evaluate(alone, range(SIZE)))
+    assert_same_plan(evaluate(both, range(SIZE)), evaluate(alone, range(SIZE)))
     decided = both.replace(learner=found.learner)
     history = error_over_time(decided, found.order)
     assert history == pytest.approx(error_over_time(alone.replace(learner=found.learner), found.order))
@@ -208,7 +208,7 @@ def test_estimates_take_precedence_over_vectors() -> None:
     vectors = np.random.default_rng(3).standard_normal((SIZE, 3))
     mixed = both.replace(dissimilarity=None, dissimilarity_low=None, vectors=vectors)
     found = plan(mixed)
-    alike(found, plan(alone))
+    assert_same_plan(found, plan(alone))
     assert found.loss_at_most is None
     assert verify(mixed, found).holds
     assert plan(mixed.with_upper_bounds()).loss == plan(alone.replace(

@@ -19,7 +19,7 @@ from learnroute.solvers.fleets.bounds import fleet_bound
 from learnroute.solvers.fleets.exact import exact, is_small
 from learnroute.solvers.fleets.search import search
 from learnroute.solvers.params import DEFAULTS, SolverParams
-from visiting import drawn
+from visiting import sample
 
 QUICK = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=3, iterations=300, repair=2000))
 MODES: dict[str, dict[str, bool]] = {"merged": {"merged": True}, "equal": {"merged": True, "equal": True}, "own": {}}
@@ -32,10 +32,10 @@ def solve(objective: FleetObjective, solver: Any = exact, seed: int = 0, params:
     return found
 
 
-def drawn_fleet(seed: int, mode: str, several: str, size: int = 4, count: int = 2, **rules: Any) -> FleetObjective:
+def draw_fleet(seed: int, mode: str, several: str, size: int = 4, count: int = 2, **rules: Any) -> FleetObjective:
     """A fleet with rules, laws and travel drawn at random."""
     rng = np.random.default_rng([seed, len(mode), len(several)])
-    visits = drawn(rng, size, **{**fleets.drawn_rules(rng, size), **rules}, vectors=mode != "own")
+    visits = sample(rng, size, **{**fleets.draw_rules(rng, size), **rules}, vectors=mode != "own")
     numbers: dict[str, Any] = {"vehicles": 1, "models": 1, several: count, "merged": False, **MODES[mode]}
     fleet = FleetRules(**numbers, longest=bool(rng.random() < 0.5))
     return FleetObjective(visits, fleet)
@@ -45,7 +45,7 @@ def drawn_fleet(seed: int, mode: str, several: str, size: int = 4, count: int = 
 @pytest.mark.parametrize("several", ["vehicles", "models"])
 def test_the_best_of_all_routes_is_found_and_proved(mode: str, several: str) -> None:
     for seed in range(4):
-        objective = drawn_fleet(seed, mode, several, 3 + seed % 2, 2 + seed // 3)
+        objective = draw_fleet(seed, mode, several, 3 + seed % 2, 2 + seed // 3)
         best, where = fleets.best_of_all(objective)
         assert where is not None
         found = solve(objective)
@@ -79,7 +79,7 @@ def test_limits_and_budgets_are_kept(mode: str, several: str) -> None:
         "by_position": False,
     }
     for seed in (1,):
-        free = drawn_fleet(seed, mode, several, **settings)
+        free = draw_fleet(seed, mode, several, **settings)
         free = replace(free, visits=replace(free.visits, travel=shortest_ways(free.visits.travel)))
         routes = fleets.best_of_all(free)[1]
         assert routes is not None
@@ -126,7 +126,7 @@ def test_no_travel_with_a_budget_of_zero() -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_seven_regions_and_three_vehicles(mode: str) -> None:
     """The oracle cannot try all routes of seven regions, so there are few visits."""
-    objective = drawn_fleet(1, mode, "vehicles", 7, 3, required=[0, 3], forbidden=(), repeat=1, at_most=3)
+    objective = draw_fleet(1, mode, "vehicles", 7, 3, required=[0, 3], forbidden=(), repeat=1, at_most=3)
     best, _ = fleets.best_of_all(objective)
     for solver in (exact, search):
         found = solve(objective, solver).routes
@@ -135,7 +135,7 @@ def test_seven_regions_and_three_vehicles(mode: str) -> None:
 
 
 def test_three_models_of_seven_regions() -> None:
-    objective = drawn_fleet(2, "own", "models", 7, 3, required=[2], forbidden=(), repeat=1, at_most=3)
+    objective = draw_fleet(2, "own", "models", 7, 3, required=[2], forbidden=(), repeat=1, at_most=3)
     best, _ = fleets.best_of_all(objective)
     for solver in (exact, search):
         found = solve(objective, solver).routes
@@ -227,8 +227,8 @@ def test_bounds_are_below_all_routes() -> None:
     sharp = 0
     for seed in range(120):
         rng = np.random.default_rng([seed, 4])
-        settings = {**fleets.drawn_rules(rng, 3), "required": [0, 1] if seed % 2 else [], "forbidden": (), "at_most": 2}
-        visits = drawn(rng, 3, vectors=seed % 4 > 0, **settings)
+        settings = {**fleets.draw_rules(rng, 3), "required": [0, 1] if seed % 2 else [], "forbidden": (), "at_most": 2}
+        visits = sample(rng, 3, vectors=seed % 4 > 0, **settings)
         if seed % 4 == 0:
             apart = visits.known.matrix + visits.known.matrix.T
             np.fill_diagonal(apart, 0.0)
@@ -266,7 +266,7 @@ def test_weights_of_averages_are_the_best(count: int) -> None:
         assert weights.min() >= 0
         assert weights.sum() == pytest.approx(1.0, rel=1e-12)
         least = fleets.least_merged(means, between, 6)
-        assert fleets.merged(means, between, 6, weights) == pytest.approx(least, rel=1e-9)
+        assert fleets.merged_error(means, between, 6, weights) == pytest.approx(least, rel=1e-9)
 
 
 @pytest.mark.parametrize("count", [FEW + 1, 20])

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from forgeries import EXOTIC, TOLERANCE, case, case_below_zero, judged, mutated
+from forgeries import EXOTIC, TOLERANCE, case, case_below_zero, check_verdicts, mutate
 from learnroute import Calibrated, Problem, evaluate, plan, verify
 
 MUTANTS = 90  # of each problem and kind
@@ -30,7 +30,7 @@ def test_no_forgery_is_confirmed_and_nothing_true_refuted(seed: int) -> None:
         data = json.loads(json.dumps(data))
         assert verify(forged.problem, data).holds, [check for check in verify(forged.problem, data) if not check.holds]
         for _ in range(MUTANTS // len(forged.problem.regions)):
-            verdicts += judged(forged, mutated(forged, data, rng))
+            verdicts += check_verdicts(forged, mutate(forged, data, rng))
     assert verdicts > 100
 
 
@@ -45,7 +45,7 @@ def test_losses_below_zero_are_judged_like_all_others(seed: int) -> None:
         found = verify(forged.problem, data)
         assert found.holds, [check for check in found if not check.holds]
         for _ in range(20):
-            verdicts += judged(forged, mutated(forged, data, rng))
+            verdicts += check_verdicts(forged, mutate(forged, data, rng))
     assert verdicts > 100
 
 

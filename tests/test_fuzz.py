@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from attacks import ATTACKS
-from damaged_files import damaged, readers
+from damaged_files import damage, readers
 from learnroute import InputError, read_problem
 from waiting import GUARD
 
@@ -38,7 +38,7 @@ def test_damaged_files_are_partly_readable(tmp_path: Path) -> None:
         for _ in range(40):
             spoilt = reader.main or rng.choice(list(reader.files))
             for file, data in reader.files.items():
-                (folder / file).write_bytes(damaged(data, rng) if file == spoilt else data)
+                (folder / file).write_bytes(damage(data, rng) if file == spoilt else data)
             try:
                 read_problem(folder / reader.main)
                 read += 1

@@ -53,7 +53,7 @@ FORGED: dict[str, Any] = {
 }
 
 
-def forged(regularization: Any = "auto") -> Problem:
+def negative_problem(regularization: Any = "auto") -> Problem:
     """Two regions with a negative expected error: similar to each other, but not to the initial model."""
     return Problem.from_dict({**FORGED, "learner": {**FORGED["learner"], "regularization": regularization}})
 
@@ -91,16 +91,16 @@ def problems(draw: st.DrawFn, least: int = 2, most: int = 5) -> Problem:
 
 
 def test_choosing_lambda_ends_if_the_loss_is_negative() -> None:
-    found = plan(forged())
+    found = plan(negative_problem())
     assert found.loss.total < 0
     assert found.learner is not None
-    grid = [expected_loss(forged(float(one)), found.order).total for one in np.logspace(-3, 3, 200)]
+    grid = [expected_loss(negative_problem(float(one)), found.order).total for one in np.logspace(-3, 3, 200)]
     assert found.loss.total <= min(grid) + 1e-6
-    assert evaluate(forged(), [0, 1]).loss.total == pytest.approx(found.loss.total)
-    many = plan(forged("schedule"))
+    assert evaluate(negative_problem(), [0, 1]).loss.total == pytest.approx(found.loss.total)
+    many = plan(negative_problem("schedule"))
     assert many.loss.total <= found.loss.total + PRINTED
-    assert evaluate(forged("schedule"), [0, 1]).loss.total == pytest.approx(many.loss.total)
-    table = compare_learners(forged(), time_limit=2)
+    assert evaluate(negative_problem("schedule"), [0, 1]).loss.total == pytest.approx(many.loss.total)
+    table = compare_learners(negative_problem(), time_limit=2)
     assert table.best.total is not None
     assert table.best.total < 0
 
@@ -111,7 +111,7 @@ def test_alternations_end_by_their_count(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(tuning_module, "ALTERNATIONS", 5)
     monkeypatch.setattr(tuning_module, "SWEEPS", 3)
     for kind in ("auto", "schedule"):
-        assert tune_for(forged(kind), [0, 1], kind, Budget()).total < 0
+        assert tune_for(negative_problem(kind), [0, 1], kind, Budget()).total < 0
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_trade_off_holds_no_dominated_route(problem: Problem) -> None:
 
 
 def test_negative_ceilings() -> None:
-    found = tradeoff(forged(0.4))
+    found = tradeoff(negative_problem(0.4))
     least = found.points[-1].error
     assert least < 0
     assert found.below(least * (1 + 1e-12)) == found.points[-1]  # printed, and read again
@@ -215,7 +215,7 @@ def test_regrets_are_those_of_all_routes(problem: Problem) -> None:
 
 
 def a_plan(total: float, bound: float | None, optimal: bool = False) -> Plan:
-    loss = expected_loss(forged(0.4), [0, 1])
+    loss = expected_loss(negative_problem(0.4), [0, 1])
     changed = type(loss)(total, 0.0, total, 0.0, 0.0)
     return Plan(("a",), (0,), "under", changed, bound, optimal, Guarantee(None, ""), "search", "search", 0.0, 0)
 
@@ -297,7 +297,7 @@ def test_commands_print_losses_that_are_negative(learner: Learner, tmp_path: Pat
 
 
 def test_savings_are_differences_of_losses() -> None:
-    table = compare_learners(forged(0.4))
+    table = compare_learners(negative_problem(0.4))
     assert table.rows[0].total == 0
     for row in table.rows[1:]:
         assert row.saves == (None if row.total is None else -row.total)

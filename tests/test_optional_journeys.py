@@ -15,7 +15,7 @@ from learnroute import InputError, Journey, Problem, Visits, plan
 from test_optional_visits import small
 
 
-def ahead(journey: Journey) -> float:
+def least_continuation(journey: Journey) -> float:
     """The lowest loss of all feasible continuations, or of ending here, by the law, visit by visit."""
     problem, rules = journey.problem, journey.problem.rules
     assert rules is not None
@@ -63,7 +63,7 @@ def test_remaining_route_is_the_best_of_all(block: int) -> None:
             except InputError:
                 continue  # no route keeps the rules
             while True:
-                best, scale = ahead(journey), abs(journey.common) + float(np.abs(journey.errors).max())
+                best, scale = least_continuation(journey), abs(journey.common) + float(np.abs(journey.errors).max())
                 assert journey.expected_loss == pytest.approx(best, rel=1e-9, abs=1e-11 * scale), (seed, journey)
                 if journey.next is None:
                     break

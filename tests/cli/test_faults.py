@@ -34,7 +34,7 @@ def is_one_line(done: subprocess.CompletedProcess[str], code: int, words: str) -
     assert words in done.stderr
 
 
-def limited() -> None:
+def limit_files() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 
 
@@ -47,7 +47,7 @@ def test_devices_are_rejected_at_once(tmp_path: Path, suffix: str) -> None:
 
 
 def test_reading_a_device_takes_no_memory() -> None:
-    done = command("plan", "/dev/zero", stdout=subprocess.PIPE, preexec_fn=limited)
+    done = command("plan", "/dev/zero", stdout=subprocess.PIPE, preexec_fn=limit_files)
     is_one_line(done, 2, "/dev/zero: is a device or a pipe; give a regular file, or - for JSON on standard input")
 
 
@@ -83,7 +83,7 @@ def test_problems_come_from_standard_input() -> None:
     done = command("plan", "-", input=text.replace("travel", "travelling"), stdout=subprocess.PIPE)
     is_one_line(done, 2, "standard input: travelling: unknown field; did you mean travel?")
     with Path("/dev/zero").open() as endless:
-        done = command("plan", "-", stdin=endless, stdout=subprocess.PIPE, preexec_fn=limited)
+        done = command("plan", "-", stdin=endless, stdout=subprocess.PIPE, preexec_fn=limit_files)
     is_one_line(done, 2, "standard input: is too large; files are limited to 1,073,741,824 bytes")
 
 

@@ -29,7 +29,7 @@ TRAVEL = str(ROOT / "examples" / "buoys" / "travel.csv")
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> Path:
+def known_problem_file(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     truth = rng.standard_normal((4, 6))
     travel = rng.uniform(1, 2, (4, 4)) * (1 - np.eye(4))
@@ -41,10 +41,10 @@ def known(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("sampler", ["low-dimensional", "direct"])
 @pytest.mark.parametrize("shape", [(30, 12), (12, 30)])
 def test_simulate_keeps_its_contract(
-    capsys: pytest.CaptureFixture[str], known: Path, sampler: str, shape: tuple[int, int]
+    capsys: pytest.CaptureFixture[str], known_problem_file: Path, sampler: str, shape: tuple[int, int]
 ) -> None:
     learner = ("--features", str(shape[0]), "--samples", str(shape[1]))
-    data = call_json(capsys, "simulate", str(known), "--route", "2,0,3,1", "--runs", "3000", "--seed", "1",
+    data = call_json(capsys, "simulate", str(known_problem_file), "--route", "2,0,3,1", "--runs", "3000", "--seed", "1",
                      "--sampler", sampler, *learner)  # fmt: skip
     assert list(data)[:5] == ["expected", "mean", "standard_error", "runs", "order"]
     assert data["order"] == [2, 0, 3, 1]
@@ -54,7 +54,7 @@ def test_simulate_keeps_its_contract(
     assert data["interval"][0] < data["mean"] < data["interval"][1]
     assert data["truth"]["origin"] == "given"
     assert data["others"] == []
-    w = np.array(json.loads(known.read_text())["truth"])
+    w = np.array(json.loads(known_problem_file.read_text())["truth"])
     if shape[0] < shape[1]:  # (e6)
         expected = np.mean(np.sum((w - w[1]) ** 2, axis=1)) + 12 * 0.16 / 17
         assert data["expected"] == pytest.approx(expected)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 PLACES = [[8.5, 47.4], [-0.1, 51.5], [13.4, 52.5], [2.35, 48.86]]  # longitude, latitude
 
 
-def good() -> dict[str, Any]:
+def base() -> dict[str, Any]:
     features = [
         {
             "type": "Feature",
@@ -36,7 +36,7 @@ def read(folder: Path, data: Any) -> Problem:
 
 
 def test_a_collection_of_points_is_a_problem(tmp_path: Path) -> None:
-    data = good() | {"title": "Capitals", "constraints": {"start": "B", "return": True}, "travel_rate": 0.5, "bbox": []}
+    data = base() | {"title": "Capitals", "constraints": {"start": "B", "return": True}, "travel_rate": 0.5, "bbox": []}
     for k, feature in enumerate(data["features"]):
         feature["properties"] |= {"initial": k, "samples": 100 + k, "importance": 3 - k, "population": 10**6}
         feature["geometry"]["coordinates"] = [*PLACES[k], 400.0]  # with a height
@@ -106,7 +106,7 @@ def test_places_in_a_plane_are_rejected_with_the_remedy(tmp_path: Path) -> None:
 
 
 def wrong(path: str, value: Any) -> Any:
-    data: Any = good()
+    data: Any = base()
     node = data
     *way, last = [int(part) if part.isdigit() else part for part in path.split(".")]
     for part in way:

@@ -34,7 +34,7 @@ def town(seed: int, kind: Any = nx.MultiDiGraph, size: int = 40) -> Any:
     return graph
 
 
-def written(graph: Any, folder: Path, **beside: Any) -> Path:
+def write_graph(graph: Any, folder: Path, **beside: Any) -> Path:
     nx.write_graphml(graph, folder / "town.graphml")
     if beside:
         (folder / "town.regions.json").write_text(json.dumps(beside))
@@ -56,7 +56,7 @@ def assert_shortest(problem: Problem, graph: Any, nodes: list[Any], by: str = "l
 def test_travel_is_the_shortest_path_of_networkx(tmp_path: Path, kind: Any) -> None:
     for seed in range(3):
         graph = town(seed, kind)
-        problem = read_problem(written(graph, tmp_path), LEARNER)
+        problem = read_problem(write_graph(graph, tmp_path), LEARNER)
         nodes = regions_of(graph)
         assert problem.regions == tuple(graph.nodes[node]["region"] for node in nodes)
         assert_shortest(problem, graph, nodes)
@@ -74,14 +74,14 @@ def test_importance_is_an_attribute_of_nodes(tmp_path: Path) -> None:
     graph = town(1)
     for k, node in enumerate(regions_of(graph)):
         graph.nodes[node]["importance"] = 0.5 * k
-    problem = read_problem(written(graph, tmp_path), LEARNER)
+    problem = read_problem(write_graph(graph, tmp_path), LEARNER)
     assert problem.importance is not None
     assert problem.importance.tolist() == [0, 0.5, 1, 1.5, 2]
 
 
 def test_street_paths_follow_edges_and_have_the_length_of_travel(tmp_path: Path) -> None:
     graph = town(1)
-    problem = read_problem(written(graph, tmp_path), LEARNER)
+    problem = read_problem(write_graph(graph, tmp_path), LEARNER)
     node_at = {(data["x"], data["y"]): node for node, data in graph.nodes(data=True)}
     assert problem.streets is not None
     for i in range(5):
@@ -119,7 +119,7 @@ def test_companion_file_has_nodes_and_models(tmp_path: Path) -> None:
     graph = town(2)
     nodes = [7, 3, 12]
     beside = {"nodes": ["7", 3, 12], "regions": ["A", "B", "C"], "vectors": [[0], [1], [2]], "learner": LEARNER}
-    path = written(graph, tmp_path, **beside, title="Named")
+    path = write_graph(graph, tmp_path, **beside, title="Named")
     for where in (path, tmp_path):
         problem = read_problem(where)
         assert problem.regions == ("A", "B", "C")
@@ -133,7 +133,7 @@ def test_weights_are_used_if_edges_have_no_lengths(tmp_path: Path) -> None:
         data["weight"] = data.pop("length")
     for _, data in graph.nodes(data=True):
         del data["x"]
-    problem = read_problem(written(graph, tmp_path), LEARNER)
+    problem = read_problem(write_graph(graph, tmp_path), LEARNER)
     assert_shortest(problem, graph, regions_of(graph), "weight")
     assert problem.coordinates is None
     assert problem.streets is None
@@ -145,7 +145,7 @@ def test_shapes_of_streets_are_followed_from_either_end(tmp_path: Path) -> None:
     graph.add_node("b", x=4.0, y=0.0, region="B", vector="1")
     for one, other in (("a", "b"), ("b", "a")):
         graph.add_edge(one, other, length=6.0, geometry="LINESTRING (0 0, 1 1.5, 2e0 -1, 4 0)")
-    problem = read_problem(written(graph, tmp_path), LEARNER)
+    problem = read_problem(write_graph(graph, tmp_path), LEARNER)
     assert problem.streets is not None
     assert problem.streets.path(0, 1).tolist() == [[0, 0], [1, 1.5], [2, -1], [4, 0]]
     assert problem.streets.path(1, 0).tolist() == [[4, 0], [2, -1], [1, 1.5], [0, 0]]
@@ -158,7 +158,7 @@ def test_unconnected_regions_are_named(tmp_path: Path) -> None:
     graph.add_node("b", region="Castle", vector="1")
     graph.add_edge("a", "b", length=1.0)
     with pytest.raises(InputError, match="no path leads from 'Castle' to 'Harbour'; add an edge in this direction"):
-        read_problem(written(graph, tmp_path), LEARNER)
+        read_problem(write_graph(graph, tmp_path), LEARNER)
 
 
 HEAD = (

@@ -16,7 +16,7 @@ from learnroute.model.validation import FloatArray
 Samples = dict[str, tuple[FloatArray, FloatArray]]
 
 
-def drawn(
+def new_samples(
     truth: FloatArray, counts: list[int], noise: list[float], rng: np.random.Generator, scale: FloatArray | float = 1.0
 ) -> Samples:
     found = {}
@@ -54,7 +54,7 @@ def test_bounds_cover_and_estimates_are_unbiased(
     for seed in range(repeats):
         truth = apart * rng.standard_normal((3, width))
         start = rng.standard_normal(width)
-        found = estimate(drawn(truth, counts, noise, rng), share=1.0, initial_model=start, seed=seed, draws=1000)
+        found = estimate(new_samples(truth, counts, noise, rng), share=1.0, initial_model=start, seed=seed, draws=1000)
         delta, first = squares(truth), np.sum((truth - start) ** 2, axis=1)
         held.append(found.upper[above] >= delta[above])
         held_first.append(found.initial_upper >= first)
@@ -105,7 +105,7 @@ def test_few_samples_make_the_noise_uncertain_and_the_bound_wider() -> None:
 def test_bound_is_not_trivial() -> None:
     """With many samples it converges to the truth, and a higher level gives a higher bound."""
     truth = np.random.default_rng(0).standard_normal((3, 4))
-    samples = drawn(truth, [20_000] * 3, [0.5] * 3, np.random.default_rng(1))
+    samples = new_samples(truth, [20_000] * 3, [0.5] * 3, np.random.default_rng(1))
     loose, tight = estimate(samples, level=0.99), estimate(samples, level=0.6)
     above = np.triu_indices(3, 1)
     np.testing.assert_allclose(loose.upper[above], squares(truth)[above], rtol=0.03)
@@ -124,7 +124,7 @@ def test_noisiest_direction_is_the_first_eigenvector() -> None:
 
 def base(seed: int = 0) -> Samples:
     rng = np.random.default_rng(seed)
-    return drawn(rng.standard_normal((4, 3)), [60] * 4, [0.3] * 4, rng)
+    return new_samples(rng.standard_normal((4, 3)), [60] * 4, [0.3] * 4, rng)
 
 
 def test_by_default_no_sample_serves_two_purposes() -> None:
@@ -157,7 +157,7 @@ def test_same_seed_same_answer() -> None:
     json.dumps(first, allow_nan=False)
 
 
-def broken(**changes: Any) -> Samples:
+def invalid_samples(**changes: Any) -> Samples:
     return {**base(), **changes}
 
 
@@ -200,7 +200,7 @@ BAD = {
 
 @pytest.mark.parametrize(("bad", "message"), BAD.values(), ids=BAD.keys())
 def test_a_bad_region_is_named_and_the_others_are_estimated(bad: Any, message: str) -> None:
-    found = estimate(broken(**{"region 1": bad}))
+    found = estimate(invalid_samples(**{"region 1": bad}))
     assert found.regions == ("region 0", "region 2", "region 3")
     assert list(found.failures) == ["region 1"]
     assert found.to_dict()["failures"] == found.failures
@@ -211,7 +211,7 @@ def test_a_bad_region_is_named_and_the_others_are_estimated(bad: Any, message: s
 
 
 def test_missing_values_can_be_dropped() -> None:
-    found = estimate(broken(**{"region 1": with_cell(np.nan)}), missing="drop")
+    found = estimate(invalid_samples(**{"region 1": with_cell(np.nan)}), missing="drop")
     assert not found.failures
     assert found.to_dict()["dropped"] == [0, 3, 0, 0]
     used = np.concatenate([getattr(found.rows["region 1"], part) for part in ("estimate", "train", "test")])
@@ -223,7 +223,7 @@ def test_fewer_than_two_regions_is_rejected_with_the_reasons() -> None:
     with pytest.raises(
         InputError, match=r"an estimate needs at least 2 regions; 1 can be used \(region 1 and 2 more regions: missing"
     ):
-        estimate(broken(**bad))
+        estimate(invalid_samples(**bad))
     with pytest.raises(InputError, match="no data"):
         estimate({})
 
@@ -233,7 +233,7 @@ def test_pilot_features_are_used_and_reported_if_samples_are_few() -> None:
     truth = np.zeros((3, 40))
     truth[:, :2] = [[1, 0], [0, 1], [1, 1]]
     scale = np.append([3.0, 2.0], np.full(38, 0.1))
-    found = estimate(drawn(truth, [30, 60, 200], [0.1] * 3, rng, scale))
+    found = estimate(new_samples(truth, [30, 60, 200], [0.1] * 3, rng, scale))
     assert found.method == "pilot features"
     assert not found.failures
     assert "region 'region 0' has 15 samples to estimate from, and least squares needs 42" in found.caveats[0]
@@ -250,7 +250,7 @@ def test_pilot_bounds_cover_what_lies_inside() -> None:
     for seed in range(150):
         truth = np.zeros((2, 20))
         truth[:, :3] = rng.standard_normal((2, 3))
-        found = estimate(drawn(truth, [60, 60], [1.0] * 2, rng, scale), share=0.3, pilot=3, seed=seed, draws=1000)
+        found = estimate(new_samples(truth, [60, 60], [1.0] * 2, rng, scale), share=0.3, pilot=3, seed=seed, draws=1000)
         held.append(found.upper[0, 1] >= 0.95 * squares(truth)[0, 1])
     assert np.mean(held) >= 0.93
 
@@ -309,7 +309,7 @@ def test_whitened_features_have_unit_moments_and_distances_are_errors() -> None:
     """With whitened features, Δ is the additional squared error of one region's model in another region."""
     rng = np.random.default_rng(0)
     mixed = rng.standard_normal((3, 3))
-    samples = {name: (2 + x @ mixed, y) for name, (x, y) in drawn(mixed, [6000] * 3, [0.1] * 3, rng).items()}
+    samples = {name: (2 + x @ mixed, y) for name, (x, y) in new_samples(mixed, [6000] * 3, [0.1] * 3, rng).items()}
     found = estimate(samples, scaling="whiten", intercept=True)
     assert len(found.caveats) == 1
     data = found.held_out()
@@ -324,12 +324,12 @@ def test_whitened_features_have_unit_moments_and_distances_are_errors() -> None:
 
 def test_few_samples_of_even_features_are_not_called_uneven() -> None:
     rng = np.random.default_rng(1)
-    few = drawn(rng.standard_normal((2, 12)), [30, 30], [0.1] * 2, rng)
+    few = new_samples(rng.standard_normal((2, 12)), [30, 30], [0.1] * 2, rng)
     assert not any("second moments" in caveat for caveat in estimate(few).caveats)
 
 
 def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
-    found = estimate(broken(**{"region 1": with_cell(np.nan)}))
+    found = estimate(invalid_samples(**{"region 1": with_cell(np.nan)}))
     travel = np.arange(16.0).reshape(4, 4)
     travel = np.triu(travel, 1) + np.triu(travel, 1).T
     problem = found.to_problem(travel, samples=10, regions=list(base()), coordinates=[[0, 0], [1, 1], [2, 2], [3, 3]])

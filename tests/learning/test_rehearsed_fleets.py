@@ -48,7 +48,7 @@ def regions(size: int = 4, features: int = 3, train: int = 24, seed: int = 0) ->
     return found
 
 
-def trained_by_hand(learner: Any, routes: FleetRoutes, models: int, dealt: list[RegionData], visits: int) -> list[Any]:
+def train_by_hand(learner: Any, routes: FleetRoutes, models: int, dealt: list[RegionData], visits: int) -> list[Any]:
     """The oracle: each model is a learner, and each visit takes the next part of its region's samples."""
     found, used = [copy.deepcopy(learner) for _ in range(models)], [0] * len(dealt)
     for route, labels in zip(routes.routes, routes.models, strict=True):
@@ -66,7 +66,7 @@ def errors_by_hand(model: Any, first: Any, dealt: list[RegionData]) -> list[floa
     return [squared_error(model if hasattr(model, "coef_") else first, region) for region in dealt]
 
 
-def prices(data: dict[str, RegionData], learner: Any, draws: Draws, **fields: Any) -> tuple[RehearsedRoutes, Any]:
+def evaluator(data: dict[str, RegionData], learner: Any, draws: Draws, **fields: Any) -> tuple[RehearsedRoutes, Any]:
     """Return the evaluator of routes, and the objective."""
     names, given = list(data), list(data.values())
     problem = problem_of_samples(learner, names, given, fields, 0, draws.visits)
@@ -90,13 +90,13 @@ ONE_HOME = FleetRoutes.of_vehicles([[3, 1, 0, 2], []])
 def test_repeated_visits_train_as_the_learners_do(learner: Any) -> None:
     data = regions()
     draws = Draws(list(data.values()), 3, 0, visits=2)
-    found, _ = prices(data, learner, draws, visits=Visits(repeat=2), importance=WEIGHTS)
+    found, _ = evaluator(data, learner, draws, visits=Visits(repeat=2), importance=WEIGHTS)
     for order in ([0, 1, 0, 2], [3, 3, 1], [2], [1, 0, 2, 3, 1, 0, 2, 3]):
         routes = FleetRoutes.of_models(order, [0] * len(order))
         errors = found.errors(routes, found.service(routes))
         for draw in range(3):
             dealt = draws.divide(draw)
-            (model,) = trained_by_hand(learner, routes, 1, dealt, 2)
+            (model,) = train_by_hand(learner, routes, 1, dealt, 2)
             wanted = np.mean(WEIGHTS / WEIGHTS.mean() * [squared_error(model, region) for region in dealt])
             assert errors[draw] == pytest.approx(wanted, rel=1e-8)
 
@@ -109,9 +109,9 @@ def test_models_serve_as_averaged_or_chosen_learners_do(learner: Any, routes: Fl
     draws = Draws(list(data.values()), 3, 1, visits=2)
     first = copy.deepcopy(learner).without_training(3)
     for serve in ("merged", "own"):
-        found, _ = prices(data, learner, draws, visits=Visits(repeat=2), fleet=Fleet(**several, serve=serve))
+        found, _ = evaluator(data, learner, draws, visits=Visits(repeat=2), fleet=Fleet(**several, serve=serve))
         service = found.service(routes)
-        models = [trained_by_hand(learner, routes, 2, draws.divide(draw), 2) for draw in range(3)]
+        models = [train_by_hand(learner, routes, 2, draws.divide(draw), 2) for draw in range(3)]
         if serve == "merged":
             assert service.weights is not None
             errors = []
@@ -137,13 +137,13 @@ def test_models_serve_as_averaged_or_chosen_learners_do(learner: Any, routes: Fl
 def test_no_other_weights_are_better() -> None:
     data = regions()
     draws = Draws(list(data.values()), 4, 0)
-    found, _ = prices(data, ProximalRegressor(0.1), draws, fleet=Fleet(vehicles=3))
+    found, _ = evaluator(data, ProximalRegressor(0.1), draws, fleet=Fleet(vehicles=3))
     routes = FleetRoutes.of_vehicles([[0, 1], [2], [3]])
     best = found.errors(routes, found.service(routes)).mean()
     rng = np.random.default_rng(0)
     for weights in rng.dirichlet(np.ones(3), size=200):
         assert best <= found.errors(routes, Service(np.empty(0), weights=weights)).mean() + 1e-12
-    equal, _ = prices(data, ProximalRegressor(0.1), draws, fleet=Fleet(vehicles=3, weights="equal"))
+    equal, _ = evaluator(data, ProximalRegressor(0.1), draws, fleet=Fleet(vehicles=3, weights="equal"))
     weights = equal.service(FleetRoutes.of_vehicles([[0, 1], [2, 3], []])).weights
     assert weights is not None
     assert weights.tolist() == [0.5, 0.5, 0.0]
@@ -181,7 +181,7 @@ def test_the_search_finds_the_best_of_all_routes(case: dict[str, Any]) -> None:
     data, repeat = regions(3), case["visits"].repeat
     fields = {**case, "coordinates": np.random.default_rng(3).random((3, 2)), "travel_rate": 1.0}
     draws = Draws(list(data.values()), 4, 0, visits=repeat)
-    found, objective = prices(data, ProximalRegressor(0.1), draws, **fields)
+    found, objective = evaluator(data, ProximalRegressor(0.1), draws, **fields)
 
     def value(routes: FleetRoutes) -> float:
         error = found.errors(routes, found.service(routes)).mean()
@@ -246,7 +246,7 @@ def test_the_error_is_measured_in_other_draws_with_the_service_of_the_search() -
     draws, errors = Draws(list(data.values()), 5, 3, 5, 2), []
     for draw in range(5):
         dealt = draws.divide(draw)
-        models = trained_by_hand(learner, fleet, 2, dealt, 2)
+        models = train_by_hand(learner, fleet, 2, dealt, 2)
         used = [first if (number := served[name]) is None else models[number] for name in NAMES]
         errors.append(np.mean([squared_error(one, region) for one, region in zip(used, dealt, strict=True)]))
     assert found.error == pytest.approx(np.mean(errors), rel=1e-8)
@@ -287,7 +287,7 @@ def test_lambda_of_a_fleet_is_chosen_with_its_routes() -> None:
 def test_shuffling_keeps_visits_vehicles_and_ends() -> None:
     data = regions()
     draws = Draws(list(data.values()), 2, 0, visits=2)
-    _, objective = prices(data, ProximalRegressor(0.1), draws, visits=Visits(repeat=2), fleet=Fleet(vehicles=2))
+    _, objective = evaluator(data, ProximalRegressor(0.1), draws, visits=Visits(repeat=2), fleet=Fleet(vehicles=2))
     found = shuffle(TWO_VANS, objective, np.random.default_rng(0))
     assert sorted(found.regions) == sorted(TWO_VANS.regions)
     assert found.models == TWO_VANS.models

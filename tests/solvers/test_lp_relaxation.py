@@ -33,7 +33,7 @@ def tree_of(objective: Linear, order: IntArray) -> BranchAndCut:
     return tree
 
 
-def fractional(size: int, seed: int) -> FloatArray:
+def fractional_solution(size: int, seed: int) -> FloatArray:
     """x_e with two at every vertex: a mean of a few ways to give each vertex two edges, tours or not."""
     rng = RNG(seed)
     x = np.zeros((size, size))
@@ -55,7 +55,7 @@ def test_subtours_are_found_wherever_one_is_violated() -> None:
     outcomes = set()
     for seed in range(60):
         size = 6 + seed % 4
-        x = fractional(size, seed)
+        x = fractional_solution(size, seed)
         found = violated_subtours(x)
         for members in found:
             assert not members[-1]

@@ -18,7 +18,7 @@ from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.visits.core_problem import CoreProblem
 from learnroute.solvers.visits.exact import exact, multisets, prover, sequences
 from learnroute.solvers.visits.search import search
-from visiting import all_sequences, drawn, law_value, least_value
+from visiting import all_sequences, law_value, least_value, sample
 
 RULES: dict[str, dict[str, Any]] = {
     "optional": {"size": 5},
@@ -52,7 +52,7 @@ LAWS: dict[str, dict[str, Any]] = {
 
 
 def case(rules: str, law: str, seed: int, rate: float = 0.3) -> VisitObjective:
-    return drawn(np.random.default_rng(seed), rate=rate, **RULES[rules], **LAWS[law])
+    return sample(np.random.default_rng(seed), rate=rate, **RULES[rules], **LAWS[law])
 
 
 def solve(method: Any, objective: VisitObjective, initial: IntArray | None = None) -> Answer:
@@ -110,7 +110,7 @@ def test_insertion_values_are_values_of_longer_sequences(rules: str, law: str) -
 @pytest.mark.parametrize("law", ["coupled", "by position", "unequal"])
 def test_insertion_values_omit_negligible_terms(law: str) -> None:
     rng = np.random.default_rng(2)
-    objective = drawn(rng, 90, rate=0.01, **LAWS[law])
+    objective = sample(rng, 90, rate=0.01, **LAWS[law])
     assert objective.updates.retention.max() ** 80 < 1e-3
     route = _core.VisitRoute(CoreProblem(objective).core)
     visits = rng.permutation(90)[:80]
@@ -134,7 +134,7 @@ def test_initial_sequences_are_improved_and_repaired() -> None:
 
 @pytest.mark.parametrize("coupled", [False, True])
 def test_the_same_seed_gives_the_same_answer(coupled: bool) -> None:
-    objective = drawn(np.random.default_rng(8), 25, coupled=coupled, rate=0.05, repeat=2, budget=6.0, required=[3, 4])
+    objective = sample(np.random.default_rng(8), 25, coupled=coupled, rate=0.05, repeat=2, budget=6.0, required=[3, 4])
     one, two = (search(objective, np.random.default_rng(3), Budget()) for _ in range(2))
     assert one.order.tolist() == two.order.tolist()
     assert objective.allows(one.order)
@@ -143,7 +143,7 @@ def test_the_same_seed_gives_the_same_answer(coupled: bool) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_search_finds_what_tables_prove(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    objective = drawn(rng, 12, coupled=False, unequal=True, rate=0.2, required=[0, 5], symmetric=True)
+    objective = sample(rng, 12, coupled=False, unequal=True, rate=0.2, required=[0, 5], symmetric=True)
     found, proved = (method(objective, np.random.default_rng(1), Budget()) for method in (search, exact))
     assert proved.optimal
     assert objective(found.order) == pytest.approx(objective(proved.order), rel=1e-12)
@@ -156,7 +156,7 @@ def test_search_finds_what_tables_prove(seed: int) -> None:
 
 def test_methods_agree_if_several_apply() -> None:
     for seed in range(5):
-        objective = drawn(np.random.default_rng(seed), 6, coupled=False, own_second=True, rate=0.2, required=[1])
+        objective = sample(np.random.default_rng(seed), 6, coupled=False, own_second=True, rate=0.2, required=[1])
         answers = {}
         for name, limits in {
             "_by_sets": DEFAULTS,
@@ -176,7 +176,7 @@ def test_methods_agree_if_several_apply() -> None:
 
 
 def test_counts() -> None:
-    objective = drawn(np.random.default_rng(0), 3, repeat=2, at_most=4)
+    objective = sample(np.random.default_rng(0), 3, repeat=2, at_most=4)
     everything = list(all_sequences(objective))
     assert sequences(np.array([2, 2, 2]), 4) == len(everything)
     assert multisets(np.array([2, 2, 2]), 4) == len({tuple(sorted(visits)) for visits in everything})
@@ -185,18 +185,18 @@ def test_counts() -> None:
 
 
 def test_limits_of_proofs() -> None:
-    assert prover(drawn(np.random.default_rng(0), 20, coupled=False)) is not None
-    assert prover(drawn(np.random.default_rng(0), 14, coupled=False, budget=3.0)) is not None
-    assert prover(drawn(np.random.default_rng(0), 8, coupled=False, repeat=10, at_most=10)) is not None
-    assert prover(drawn(np.random.default_rng(0), 10)) is not None
-    assert prover(drawn(np.random.default_rng(0), 5, repeat=6, at_most=6)) is not None
+    assert prover(sample(np.random.default_rng(0), 20, coupled=False)) is not None
+    assert prover(sample(np.random.default_rng(0), 14, coupled=False, budget=3.0)) is not None
+    assert prover(sample(np.random.default_rng(0), 8, coupled=False, repeat=10, at_most=10)) is not None
+    assert prover(sample(np.random.default_rng(0), 10)) is not None
+    assert prover(sample(np.random.default_rng(0), 5, repeat=6, at_most=6)) is not None
     with pytest.raises(RefusedError, match="too many sequences"):
-        exact(drawn(np.random.default_rng(0), 21), np.random.default_rng(0), Budget())
+        exact(sample(np.random.default_rng(0), 21), np.random.default_rng(0), Budget())
 
 
 def test_proof_that_runs_out_of_time_claims_nothing() -> None:
     for coupled in (False, True):
-        objective = drawn(np.random.default_rng(1), 10 if coupled else 20, coupled=coupled, rate=0.1)
+        objective = sample(np.random.default_rng(1), 10 if coupled else 20, coupled=coupled, rate=0.1)
         answer = exact(objective, np.random.default_rng(0), Budget(deadline=0.0))
         assert objective.allows(answer.order)
         assert not answer.optimal
@@ -204,14 +204,14 @@ def test_proof_that_runs_out_of_time_claims_nothing() -> None:
 
 
 def test_required_regions_are_inserted_in_several_calls() -> None:
-    objective = drawn(np.random.default_rng(2), 40, coupled=False, rate=5.0, required=range(40))
+    objective = sample(np.random.default_rng(2), 40, coupled=False, rate=5.0, required=range(40))
     params = DEFAULTS._replace(visit_search=DEFAULTS.visit_search._replace(work=1.0, iterations=1, descent=1))
     answer = search(objective, np.random.default_rng(0), Budget(), params)
     assert sorted(answer.order.tolist()) == list(range(40))
 
 
 def test_minimum_number_of_visits_is_reached_in_several_calls() -> None:
-    objective = drawn(np.random.default_rng(2), 12, coupled=False, under=True, rate=5.0)
+    objective = sample(np.random.default_rng(2), 12, coupled=False, under=True, rate=5.0)
     objective = replace(objective, rules=replace(objective.rules, at_least=7))
     params = DEFAULTS._replace(visit_search=DEFAULTS.visit_search._replace(work=1.0, iterations=100))
     answer = search(objective, np.random.default_rng(0), Budget(), params)

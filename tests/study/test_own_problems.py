@@ -26,14 +26,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def swept(folder: Path, text: str) -> list[dict[str, Any]]:
+def sweep_rows(folder: Path, text: str) -> list[dict[str, Any]]:
     (folder / "study.toml").write_text(text)
     assert run(["sweep", str(folder / "study.toml"), "-o", str(folder / "out"), "--workers", "1"]) == 0
     return list(read_rows(folder / "out" / "rows.csv"))
 
 
 def test_rows_are_those_of_the_plans(folder: Path) -> None:
-    rows = swept(folder, 'problems = ["*.json", "b.npz", "c.tsp"]\nmethods = ["exact", "travel"]\n')
+    rows = sweep_rows(folder, 'problems = ["*.json", "b.npz", "c.tsp"]\nmethods = ["exact", "travel"]\n')
     assert [row["family"] for row in rows[::2]] == ["a.json", "d.json", "b.npz", "c.tsp"]
     for row in rows:
         problem = read_problem(folder / row["family"])
@@ -46,7 +46,7 @@ def test_rows_are_those_of_the_plans(folder: Path) -> None:
 
 
 def test_learners_may_be_replaced(folder: Path) -> None:
-    rows = swept(
+    rows = sweep_rows(
         folder, 'problems = "a.json"\nfeatures = [60, 200]\nnoise = [0, 1]\nmethods = "exact"\nreplicates = 2\n'
     )
     assert [(row["features"], row["noise"], row["replicate"]) for row in rows] == [
@@ -58,7 +58,7 @@ def test_learners_may_be_replaced(folder: Path) -> None:
 
 
 def test_a_sweep_keeps_its_problems(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = swept(folder, 'problems = ["a.json", "b.npz"]\nmethods = "nearest"\n')
+    rows = sweep_rows(folder, 'problems = ["a.json", "b.npz"]\nmethods = "nearest"\n')
     again = ["sweep", str(folder / "study.toml"), "-o", str(folder / "out"), "--workers", "1", "--resume"]
     assert run(again) == 0
     shutil.copy(folder / "d.json", folder / "a.json")

@@ -19,7 +19,7 @@ from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import Result
 from service import Clock, Service, endless_task, example, serving
-from waiting import GUARD, gone, wait_for
+from waiting import GUARD, has_ended, wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +114,7 @@ def test_a_killed_worker_is_replaced_and_its_job_told(service: Service) -> None:
     assert service.pool.processes[0] != victim
     idle = service.pool.processes[0]
     os.kill(idle, signal.SIGKILL)  # nobody notices
-    wait_for(lambda: gone(idle))
+    wait_for(lambda: has_ended(idle))
     assert service.post("plan", problem=example()).status_code == 200
 
 

@@ -406,7 +406,7 @@ def test_page_does_not_overflow_on_a_phone(opened: Open) -> None:
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
 
 
-def clustered() -> Problem:
+def clustered_places() -> Problem:
     """Return places that are close to each other on the map."""
     rng = np.random.default_rng(3)
     places = np.concatenate([centre + rng.normal(0, 2, (6, 2)) for centre in rng.uniform(0, 100, (4, 2))])
@@ -421,7 +421,7 @@ def test_names_hide_neither_the_route_nor_regions_nor_each_other(opened: Open, t
     page = opened()
     layers = page.eval_on_selector_all("#map > g", "nodes => nodes.map(n => n.getAttribute('class'))")
     assert layers.index("layer-names") < layers.index("layer-route")  # the route is drawn over them
-    for problem in (None, clustered()):
+    for problem in (None, clustered_places()):
         if problem is not None:
             write_problem(problem, tmp_path / "clustered.json")
             page.set_input_files("#file", tmp_path / "clustered.json")

@@ -34,7 +34,7 @@ def line_to(service: Service, *parts: str | bytes) -> Iterator[socket.socket]:
         yield line
 
 
-def heard(line: socket.socket) -> str:
+def receive_all(line: socket.socket) -> str:
     """Return everything received until the service closes the connection."""
     found = b""
     with contextlib.suppress(ConnectionError):
@@ -106,7 +106,7 @@ def test_a_body_that_never_ends_is_answered_in_time() -> None:
             service.advance(50)
             assert is_open(line)
             service.advance(11)
-            answer = heard(line)
+            answer = receive_all(line)
         assert answer.startswith("HTTP/1.1 408 ")
         assert "within 60 seconds" in document(answer)["detail"]
         assert service.post("plan", problem=example()).status_code == 200
@@ -173,7 +173,7 @@ def test_two_lengths_of_one_body_are_rejected(service: Service) -> None:
         "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n",
     ):
         with line_to(service, HEAD, lengths, "0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n") as line:
-            answer = heard(line)
+            answer = receive_all(line)
         assert answer.startswith("HTTP/1.1 400 ")
         assert answer.count("HTTP/1.1") == 1  # what follows is not taken for a request
         assert document(answer)["field"] == "Transfer-Encoding"
@@ -234,7 +234,7 @@ def test_drops_do_not_prolong_a_body() -> None:
             assert is_open(line)
             line.sendall(b"a")
         service.advance(12)
-        assert document(heard(line))["status"] == 408
+        assert document(receive_all(line))["status"] == 408
 
 
 def test_too_many_requests_are_rejected_and_monitoring_continues() -> None:
@@ -260,11 +260,11 @@ def test_invalid_http_is_rejected_and_not_logged(service: Service, caplog: pytes
     chunked = f"{HEAD}Transfer-Encoding: chunked\r\n\r\n"
     for wrong in ("\0" * 100, "GET / HTTP/9\r\n\r\n", f"GET / HTTP/1.1\r\nX: {'a' * 100_000}", f"{chunked}-1\r\n"):
         with line_to(service, wrong) as line:
-            assert heard(line).startswith("HTTP/1.1 400 ")
+            assert receive_all(line).startswith("HTTP/1.1 400 ")
     with line_to(service, HEAD.replace("1.1", "1.0"), "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n") as line:
-        assert document(heard(line))["field"] == "Transfer-Encoding"
+        assert document(receive_all(line))["field"] == "Transfer-Encoding"
     with line_to(service, "GET ? HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as line:
-        assert document(heard(line))["status"] == 404
+        assert document(receive_all(line))["status"] == 404
     upgrade = "GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
     with line_to(service, upgrade) as line:
         assert b" 200 " in line.recv(4096)
