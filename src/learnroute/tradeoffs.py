@@ -324,8 +324,8 @@ def _search(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
         if routes.is_late or planned + k >= points:
             return curve, False
         constraints = replace(problem.constraints, end=problem.regions[end])
-        asked = _at_rate(problem.replace(constraints=constraints), 1.0)
-        found, optimal = routes.plan(asked, points - planned - k)
+        variant = _at_rate(problem.replace(constraints=constraints), 1.0)
+        found, optimal = routes.plan(variant, points - planned - k)
         proved = proved and optimal
         curve.append(found)
         routes.budget.progress("trade-off", (planned + k + 1) / points)
@@ -341,9 +341,9 @@ def _within_budgets(routes: _Routes) -> tuple[list[Choice], bool]:
     assert visits is not None
     rate, budget, curve = _even_rate(problem) / EXTREME**2, visits.budget, list[Choice]()  # travel only breaks ties
     while len(curve) < MOST_POINTS and not routes.is_late:
-        asked = problem.replace(visits=replace(visits, budget=budget), travel_rate=rate)
+        variant = problem.replace(visits=replace(visits, budget=budget), travel_rate=rate)
         try:
-            found, optimal = routes.plan(asked, MOST_POINTS)
+            found, optimal = routes.plan(variant, MOST_POINTS)
         except InputError:  # no route travels less
             if not curve:
                 raise

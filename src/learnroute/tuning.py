@@ -86,19 +86,19 @@ def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, pa
     """Return a function that finds routes without bounds: by a method, or by `search` if proofs take long."""
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > EXACT_REGIONS else method
 
-    def solve(asked: Problem) -> Visits:
-        if asked.fleet_rules is not None:
+    def solve(variant: Problem) -> Visits:
+        if variant.fleet_rules is not None:
             part = budget.for_one_job().part(ROUTE_SHARE)
             rng = np.random.default_rng(seed)
-            found = quick.solve(fleet_objective_of(asked), rng, part, params).routes
+            found = quick.solve(fleet_objective_of(variant), rng, part, params).routes
             assert found is not None
             return found
-        if asked.rules is not None:
+        if variant.rules is not None:
             part = budget.for_one_job().part(ROUTE_SHARE)
-            return solve_visits(asked, quick, np.random.default_rng(seed), part, params).order
-        objective = objective_for_method(asked, objective_of(asked), quick)
+            return solve_visits(variant, quick, np.random.default_rng(seed), part, params).order
+        objective = objective_for_method(variant, objective_of(variant), quick)
         part = budget.for_one_job().part(ROUTE_SHARE)
-        return asked.regions_of(quick.solve(objective, np.random.default_rng(seed), part, params).order)
+        return variant.regions_of(quick.solve(objective, np.random.default_rng(seed), part, params).order)
 
     return solve
 
@@ -127,9 +127,9 @@ def tune(problem: Problem, solve: Solve, budget: Budget, starts: Starts = None) 
     """
     check_initial_model(problem)
     assert isinstance(problem.learner, Proximal)
-    asked = problem.learner.regularization
+    requested = problem.learner.regularization
     found = tune_constant(problem, solve, budget, starts)
-    return tune_schedule(problem, solve, budget, found, starts) if asked == SCHEDULE else found
+    return tune_schedule(problem, solve, budget, found, starts) if requested == SCHEDULE else found
 
 
 def starting_routes(
@@ -156,7 +156,7 @@ def starting_routes(
 
 
 def shortest_of(problem: Problem, routes: Iterable[Key]) -> Key:
-    """Return the shortest of several routes; the first, if there are several."""
+    """Return the shortest of several routes; the first one in case of ties."""
     return min(routes, key=lambda order: travel_cost(problem, np.asarray(order)))
 
 

@@ -311,7 +311,7 @@ def test_lost_dask_cluster_is_reported_in_one_line_and_resumes(tmp_path: Path, l
         process = start(folder, "--dask", address, at=5, act=kill)
         out, err = process.communicate(timeout=1200)
     assert (process.returncode, out) == (2, "")
-    assert "what was solved is stored; --resume continues" in err
+    assert "solved problems are stored; --resume continues" in err
     assert err.count("\n") == 1
     assert sweep(LONG, folder, resume=True, workers=1).found >= 5
     assert list(Store(folder).rows()) == long_rows

@@ -512,13 +512,9 @@ def test_only_a_time_limit_that_is_asked_for_is_used_up() -> None:
 
 def test_exceeded_limits_have_clear_answers() -> None:
     with serving(workers=1, limits=Limits(body=20_000, regions=9, seconds=2)) as small:
-        assert "at most 9 regions" in details(
-            small.post("plan", problem=example("city-survey")), 422, "problem.travel"
-        )
+        assert "at most 9 regions" in details(small.post("plan", problem=example("city-survey")), 422, "problem.travel")
         assert "at most 2 seconds" in details(small.post("plan", problem=example(), time_limit=3), 422, "time_limit")
-        assert "at most 2 seconds" in details(
-            small.post("compare", problem=example(), time_limit=3), 422, "time_limit"
-        )
+        assert "at most 2 seconds" in details(small.post("compare", problem=example(), time_limit=3), 422, "time_limit")
         detail = details(small.client.post("/api/plan", content=b" " * 20_001, headers=JSON), 413, "body")
         assert "20,000 bytes" in detail
         chunks = (b" " * 1000 for _ in range(30))  # no length is announced

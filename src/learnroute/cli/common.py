@@ -460,7 +460,7 @@ def print_json(data: dict[str, Any]) -> None:
 
 
 def output_result(found: TableMixin, paths: Sequence[Path], as_json: bool, *about: str) -> None:
-    """Write a result to files and pictures, then print it as JSON, or as the kind of its problem and its tables."""
+    """Write a result to files and pictures, then print it as JSON, or as text: the kind of problem, and tables."""
     for path in paths:
         report_files(*found.save(path))
     if as_json:

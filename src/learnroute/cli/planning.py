@@ -58,7 +58,7 @@ from learnroute.solvers.registry import METHODS
     "--threads",
     type=int,
     metavar="K",
-    help="Number of search threads. Default: all cores with a time limit, otherwise 1 (or all cores where the route "
+    help="Number of search threads. Default: all cores with a time limit, otherwise 1 (or all cores if the route "
     "does not depend on their number).",
 )
 @json_option

@@ -53,11 +53,11 @@ class _ClassifierWithClasses(_ModelWrapper):
     """A classifier that receives all classes with each batch."""
 
     def __init__(self, model: Any, classes: FloatArray | None) -> None:
-        self.model, self.told = copy.deepcopy(model), classes
+        self.model, self.class_arguments = copy.deepcopy(model), classes
 
     def partial_fit(self, features: Any, targets: Any) -> Self:
         """Train on one batch."""
-        self.model.partial_fit(features, targets, classes=self.told)
+        self.model.partial_fit(features, targets, classes=self.class_arguments)
         return self
 
 
@@ -74,7 +74,7 @@ class PipelineLearner(_ModelWrapper):
         if not hasattr(last, "partial_fit"):
             reason = "its last step needs a method partial_fit, as SGDClassifier has"
             raise InputError(reason, field="learner", value=last)
-        self.told = {"classes": classes} if _requires_classes(last) else {}
+        self.class_arguments = {"classes": classes} if _requires_classes(last) else {}
 
     def partial_fit(self, features: Any, targets: Any) -> Self:
         """Train on one batch."""
@@ -86,7 +86,7 @@ class PipelineLearner(_ModelWrapper):
             elif not _is_fitted(step):
                 step.fit(features, targets)
             features = step.transform(features)
-        self.model.steps[-1][1].partial_fit(features, targets, **self.told)
+        self.model.steps[-1][1].partial_fit(features, targets, **self.class_arguments)
         return self
 
 

@@ -228,7 +228,7 @@ def _check_mapped(outputs: Any, inputs: FloatArray) -> FloatArray:
 
 def _is_fitted(transformer: Any) -> bool:
     """Return whether a transformer is fitted: as in scikit-learn, fitted attributes end with an underscore."""
-    asked = getattr(transformer, "__sklearn_is_fitted__", None)
-    if asked is not None:
-        return bool(asked())
+    is_fitted = getattr(transformer, "__sklearn_is_fitted__", None)
+    if is_fitted is not None:
+        return bool(is_fitted())
     return any(name.endswith("_") and not name.startswith("__") for name in vars(transformer))

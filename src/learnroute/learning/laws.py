@@ -294,7 +294,7 @@ def fit(table: FloatArray, wanted: FloatArray, clusters: IntArray, bound: Bound 
     solution, _, rank, _ = np.linalg.lstsq(table, wanted, rcond=None)
     values = np.asarray(solution, dtype=np.float64)
     if rank < table.shape[1]:
-        raise RefusedError("the errors along these routes do not tell retention from coupling; follow other routes")
+        raise RefusedError("the errors along these routes do not separate retention from coupling; follow other routes")
     # leaving out a cluster subtracts its part of the normal equations; visits are few, so each system is solved anew
     count, width = int(clusters.max()) + 1, table.shape[1]
     squares, products = np.zeros((count, width, width)), np.zeros((count, width))

@@ -116,9 +116,9 @@ class Work:
         several = self.problem.rules is not None or self.problem.fleet_rules is not None
         if several or not self.objective.visits.travel.any():
             return []
-        asked = self.problem if self.problem.travel_rate else self.problem.replace(travel_rate=1.0)
-        found = travel_only(objective_of(asked), rng, budget.for_one_job().part(0.1)).order
-        return [single_route(asked.regions_of(found))]
+        variant = self.problem if self.problem.travel_rate else self.problem.replace(travel_rate=1.0)
+        found = travel_only(objective_of(variant), rng, budget.for_one_job().part(0.1)).order
+        return [single_route(variant.regions_of(found))]
 
     def solve(self, budget: Budget) -> RehearsalOutcome:
         """Return the chosen routes and the routes compared with them."""

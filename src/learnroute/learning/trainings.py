@@ -20,8 +20,8 @@ from learnroute.model.validation import FloatArray
 class TrainingFile:
     """Errors after trainings, by run and region, kept in a file or only in memory."""
 
-    def __init__(self, path: Path | None, told_apart: str) -> None:
-        self.path, self.told_apart = path, told_apart
+    def __init__(self, path: Path | None, digest: str) -> None:
+        self.path, self.digest = path, digest
         self.rows: dict[tuple[int, int], FloatArray] = {}
         if path is None:
             return
@@ -30,7 +30,7 @@ class TrainingFile:
         if exists(path):
             with errors_naming(path):
                 data = json_files.read(path)
-                if not isinstance(data, dict) or data.get("fingerprint") != told_apart:
+                if not isinstance(data, dict) or data.get("fingerprint") != digest:
                     raise InputError(
                         "holds trainings of other data, another learner, error or seed; give another file, or delete it"
                     )
@@ -41,7 +41,7 @@ class TrainingFile:
         self.rows[key] = errors
         if self.path is not None:
             rows = [[*key, *self.rows[key].tolist()] for key in sorted(self.rows)]
-            write_text(self.path, json_files.dumps({"fingerprint": self.told_apart, "rows": rows}))
+            write_text(self.path, json_files.dumps({"fingerprint": self.digest, "rows": rows}))
 
 
 def fingerprint(settings: list[Any], regions: list[RegionData], learner: Any) -> str:

@@ -72,9 +72,9 @@ class Constraints:
     def check(self, route: Sequence[str]) -> None:
         """Reject a route that violates the constraints."""
         for field, verb, stop in (("start", "begins", route[0]), ("end", "ends", route[-1])):
-            asked = getattr(self, field)
-            if asked not in (None, stop):
-                raise InputError(f"{verb} at {stop!r}; constraints.{field} is {asked!r}", field="route")
+            required = getattr(self, field)
+            if required not in (None, stop):
+                raise InputError(f"{verb} at {stop!r}; constraints.{field} is {required!r}", field="route")
 
     def compile(self, regions: tuple[str, ...], depot: Depot | None = None) -> Ends:
         """Return the constraints by index, as solvers use them; a depot is the stop after the last region."""

@@ -121,9 +121,9 @@ class Problem:
     samples
         Instead of `learner.samples`: the number of samples per region, if the numbers differ.
     dissimilarity_low
-        Lower bounds beside the upper bounds of `dissimilarity`, used by `robustness`. No plan depends on them.
+        Lower bounds in addition to the upper bounds of `dissimilarity`, used by `robustness`. No plan depends on them.
     dissimilarity_estimate, initial_estimate
-        Unbiased estimates beside the upper bounds. If given, plans and expected losses use them
+        Unbiased estimates in addition to the upper bounds. If given, plans and expected losses use them
         (`with_upper_bounds()` drops them). Entries below 0 count as 0.
     depot
         A place that is not a region: routes start there and, if it says so, return there. T does not count it.

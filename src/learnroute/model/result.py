@@ -510,9 +510,9 @@ class Plan(ResultMixin):
 
     def sheet(self) -> Sheet:
         """Return the route, the parts of its loss, and how good it is proved to be."""
-        asked = f" (chosen by {self.requested})" if self.requested != self.method else ""
+        requested = f" (chosen by {self.requested})" if self.requested != self.method else ""
         lines = [
-            ("method", f"{self.method}{asked}, {self.seconds:.3f} s"),
+            ("method", f"{self.method}{requested}, {self.seconds:.3f} s"),
             *self.fleet_lines(),
         ]
         if isinstance(self.learner, Proximal) and self.regularization_range is not None:

@@ -110,13 +110,13 @@ def draw_labels(
 
 def label_curves(
     axes: Axes, texts: Mapping[int, str], places: FloatArray, curves: Sequence[FloatArray],
-    colours: Mapping[int, str] | None = None, ringed: int | None = None,
+    colours: Mapping[int, str] | None = None, ring_index: int | None = None,
 ) -> None:  # fmt: skip
     """Label points of curves, each an array of positions; the mark of one point is a wide ring."""
     bends = [in_points(axes, curve) for curve in curves]
     lines = np.concatenate([np.concatenate([way[:-1], way[1:]], axis=1) for way in bends])
     marks = in_points(axes, places)
-    radii = np.where(np.arange(len(marks)) == ringed, RING, RADIUS)
+    radii = np.where(np.arange(len(marks)) == ring_index, RING, RADIUS)
     obstacles = Obstacles(marks, radii, lines, np.empty((0, 2)), frame_of(axes))
     draw_labels(axes, texts, places, obstacles, colours=colours)
 

@@ -3,7 +3,7 @@
 `SolverParams` lists those that users may set; all others are internal.
 
 The defaults were found by measurement (benchmarks/). None of them affects correctness: values are recomputed and bounds
-hold for any setting. Numbers that nobody would ever change are named constants next to their use.
+hold for any setting. Numbers that never need tuning are named constants next to their use.
 """
 
 from numbers import Integral, Real

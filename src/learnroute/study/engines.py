@@ -55,7 +55,7 @@ def engine(workers: int | None = None, dask: str | None = None) -> Iterator[tupl
 
 
 def _run_on(
-    executor: Executor, workers: int, failures: tuple[type[BaseException], ...], told: Callable[[BaseException], str]
+    executor: Executor, workers: int, failures: tuple[type[BaseException], ...], reason: Callable[[BaseException], str]
 ) -> Engine[Any, Any]:
     """Keep an executor's workers busy; the given failures of the executor are reported to the user."""
 
@@ -69,7 +69,7 @@ def _run_on(
                     flight.update(executor.submit(function, task) for task in itertools.islice(waiting, 1))
                     yield future.result()
         except failures as failure:
-            raise InputError(f"{told(failure)}: what was solved is stored; --resume continues") from None
+            raise InputError(f"{reason(failure)}: solved problems are stored; --resume continues") from None
 
     return run
 

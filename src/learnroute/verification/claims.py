@@ -110,9 +110,9 @@ class PlanClaims:
         strictest goal counts; the subtracted amount is convex in the total, with its kink at 0.
         """
         low, high = self.total
-        asked = {low, high, min(max(low, Fraction(0)), high)}
+        totals = {low, high, min(max(low, Fraction(0)), high)}
         room = self.size * SMALLEST
-        return self.value.high - min(total - (total - max(TOLERANCE * abs(total), room)) / ratio for total in asked)
+        return self.value.high - min(total - (total - max(TOLERANCE * abs(total), room)) / ratio for total in totals)
 
     def _bounds(self) -> list[Check]:
         """Check optimality, the lower bound, and the bound that the certificate states."""

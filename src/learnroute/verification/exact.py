@@ -250,10 +250,10 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
         factors = tuple(retained) if any(retained) else None
         shares = tuple(_products_after(sorted(retained, reverse=True)))
     start_part = Interval(initial * survived.low, initial * survived.high)
-    ahead = len(problem.stops) - size  # a depot comes first and costs nothing, whatever its share
-    scores, added = (*scores, *[Fraction(0)] * ahead), [*added, *[Fraction(0)] * ahead]
-    shares = (*[0] * ahead, *shares)
-    factors = None if factors is None else (*factors, *[Fraction(1)] * ahead)
+    offset = len(problem.stops) - size  # a depot comes first and costs nothing, whatever its share
+    scores, added = (*scores, *[Fraction(0)] * offset), [*added, *[Fraction(0)] * offset]
+    shares = (*[0] * offset, *shares)
+    factors = None if factors is None else (*factors, *[Fraction(1)] * offset)
     model = Model(
         costs_of(problem.ways),
         Fraction(problem.travel_rate),

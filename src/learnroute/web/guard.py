@@ -46,8 +46,8 @@ class Guard:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
-        asked, scope["path"] = scope["path"], self._path(scope["path"])
-        if asked and not scope["path"]:
+        requested, scope["path"] = scope["path"], self._path(scope["path"])
+        if requested and not scope["path"]:
             headers = [(b"location", f"{self._settings.root_path}/".encode()), (b"content-length", b"0")]
             await send_with_headers({"type": "http.response.start", "status": 308, "headers": headers})
             await send_with_headers({"type": "http.response.body", "body": b""})

@@ -44,22 +44,22 @@ class Job:
         """Whether the job is done, has failed or was cancelled."""
         return self.outcome is not None
 
-    def receive(self, news: Started | Progressed | Outcome) -> None:
+    def receive(self, report: Started | Progressed | Outcome) -> None:
         """Update the job with a report of the pool."""
         if self.is_over:
             return
-        if isinstance(news, Started):
+        if isinstance(report, Started):
             self.state = "running"
-        elif isinstance(news, Progressed):
-            self.stage, self.share = news.stage, news.share
+        elif isinstance(report, Progressed):
+            self.stage, self.share = report.stage, report.share
         else:
-            self.outcome = news
+            self.outcome = report
             self.ticket = None  # frees the request, which is no longer needed
             self.seen = _now()
-            if isinstance(news, Result):
+            if isinstance(report, Result):
                 self.state, self.share = "done", 1.0
             else:
-                self.state = "cancelled" if news.status == 409 else "failed"
+                self.state = "cancelled" if report.status == 409 else "failed"
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -111,17 +111,17 @@ class Jobs:
         self._jobs[job.id] = job
         return job
 
-    async def run(self, task: str, body: bytes, leaves: Coroutine[Any, Any, None]) -> Result:
-        """Calculate while a client waits; if `leaves` ends first, free the worker."""
-        leaving = asyncio.ensure_future(leaves)
+    async def run(self, task: str, body: bytes, departure: Coroutine[Any, Any, None]) -> Result:
+        """Calculate while a client waits; if `departure` ends first, free the worker."""
+        leaving = asyncio.ensure_future(departure)
         job = Job(task)
         ticket = self._ticket(job, body)
         try:
             self._pool.submit(ticket)
             while not job.is_over and not leaving.done():
-                news = asyncio.ensure_future(job.changed.wait())
-                await asyncio.wait({news, leaving}, return_when=asyncio.FIRST_COMPLETED)
-                news.cancel()
+                change = asyncio.ensure_future(job.changed.wait())
+                await asyncio.wait({change, leaving}, return_when=asyncio.FIRST_COMPLETED)
+                change.cancel()
             return job.result()
         finally:
             leaving.cancel()
@@ -166,14 +166,14 @@ class Jobs:
     def _ticket(self, job: Job, body: bytes) -> Ticket:
         loop = asyncio.get_running_loop()
 
-        def receive(news: Started | Progressed | Outcome) -> None:
+        def receive(report: Started | Progressed | Outcome) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed, so there are no followers
-                loop.call_soon_threadsafe(job.receive, news)
+                loop.call_soon_threadsafe(job.receive, report)
 
         return Ticket(job.task, body, receive)
 
     async def _clean_up(self) -> None:
-        """Cancel jobs that nobody polls, and delete old results."""
+        """Cancel jobs that are not polled, and delete old results."""
         while True:
             await asyncio.sleep(min(1.0, self._settings.patience / 4 + 0.05))
             now = _now()

@@ -234,7 +234,7 @@ class Pool:
         """Pass a ticket to a worker and return its outcome; None if the worker was lost, or was late and killed."""
         longest = self._settings.limits.seconds + GRACE  # including the time to read the request
         worker.expect(longest if worker.ready else START)
-        told = float("inf")
+        stopped = float("inf")
         try:
             worker.line.send(Order(ticket.task, ticket.body, self._settings.limits))
             ticket.listener(Started())
@@ -255,10 +255,10 @@ class Pool:
                 elif ready:
                     return None
                 now = monotonic()
-                if (ticket.unwanted.is_set() or self._closed) and told == float("inf"):
+                if (ticket.unwanted.is_set() or self._closed) and stopped == float("inf"):
                     worker.line.send(Stop())
-                    told = now
-                if now - told > OBEY:
+                    stopped = now
+                if now - stopped > OBEY:
                     return None
         except (EOFError, OSError):
             return None

@@ -86,7 +86,7 @@ class Settings:
     queue
         Maximum number of calculations that wait for a worker.
     patience
-        Seconds after which a job that nobody follows or polls is cancelled.
+        Seconds after which a job that is neither followed nor polled is cancelled.
     keep
         Seconds for which the result of a job is kept.
     kept_jobs

@@ -65,7 +65,7 @@ def auto(
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
-    """Prove the optimum where that is quick, else return the best route found."""
+    """Prove the optimum if that is quick, otherwise return the best route found."""
     return _prove(objective, rng, budget, params, params.suffix_labelling.auto_regions, initial)
 
 

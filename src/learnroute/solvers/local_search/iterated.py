@@ -185,7 +185,7 @@ def _evolve(
     population = Population(search, best, threads, params)
     left, begun = budget.seconds_left, time.monotonic()
     done, enough, idle = 0.0, perturbations / objective.size, 0
-    told = 0.0  # the share of the work reported as done
+    reported = 0.0  # the share of the work reported as done
     if left is not None and params.fewest * population.least_seconds > left:
         return best, False
     population.create(1 + threads.count, limits.temperature, rng, _progress_part(budget, 0.0, 0.0))
@@ -198,9 +198,9 @@ def _evolve(
     population.create(members, limits.temperature, rng, made)
     done += len(population.tours) * population.cost
     while True:
-        told = min(1.0, max(told, done / enough))
-        population.evolve(rng, _progress_part(budget, told, 0.0))
-        done += population.polish(limits.temperature, rng, _progress_part(budget, told, 0.0))
+        reported = min(1.0, max(reported, done / enough))
+        population.evolve(rng, _progress_part(budget, reported, 0.0))
+        done += population.polish(limits.temperature, rng, _progress_part(budget, reported, 0.0))
         found = min(best, best_rotation(objective, population.best), key=objective)
         idle = 0 if objective(found) < objective(best) else idle + 1
         best = found
@@ -208,9 +208,9 @@ def _evolve(
             return best, True
         hotter = min(1.0 + limits.reheating * idle, limits.hottest)
         renewed = params.renewed if idle >= params.stuck else 0.0
-        share = min(1 - told, len(population.tours) * params.perturbations / enough)
-        done += population.perturb(limits.temperature * hotter, renewed, rng, _progress_part(budget, told, share))
-        told += share
+        share = min(1 - reported, len(population.tours) * params.perturbations / enough)
+        done += population.perturb(limits.temperature * hotter, renewed, rng, _progress_part(budget, reported, share))
+        reported += share
 
 
 def _progress_part(budget: Budget, begun: float, share: float) -> Budget:
