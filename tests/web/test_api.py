@@ -534,10 +534,10 @@ def test_unknown_addresses_and_methods(service: Service) -> None:
     details(service.client.get("/%2e%2e/app.py"), 404)
     details(service.client.get("/api/examples/..%2f..%2fapp"), 404)
     wrong = service.client.put("/api/plan")
-    assert details(wrong, 405) == "'/api/plan' does not take 'PUT', but POST (/docs shows all)"
+    assert details(wrong, 405) == "'/api/plan' does not support 'PUT', only POST (/docs shows all)"
     assert wrong.headers["allow"] == "POST"
     wrong = service.client.post("/api/jobs/none")
-    assert details(wrong, 405) == "'/api/jobs/none' does not take 'POST', but DELETE, GET (/docs shows all)"
+    assert details(wrong, 405) == "'/api/jobs/none' does not support 'POST', only DELETE, GET (/docs shows all)"
     details(service.client.get("/api/jobs/none"), 404, "id")
     details(service.client.post("/api/jobs", json={}), 422, "task")
     details(service.client.post("/api/jobs?task=fly", json={}), 422, "task")

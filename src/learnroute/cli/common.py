@@ -220,7 +220,7 @@ OPTIONS = {
         "--return/--no-return",
         "return_",
         default=None,
-        help="Count the way back to the first region, or to the depot. Default: only with a depot.",
+        help="Count the return trip to the first region, or to the depot. Default: only with a depot.",
     ),
     "depot": _route(
         "--depot",
@@ -252,7 +252,7 @@ OPTIONS = {
     ),
     "at_most": _visits("--at-most", type=int, metavar="N", help="Maximum number of visits; regions become optional."),
     "budget": _visits(
-        "--budget", type=float, metavar="X", help="Maximum travel, including the way back; regions become optional."
+        "--budget", type=float, metavar="X", help="Maximum travel, including the return trip; regions become optional."
     ),
     "vehicles": _fleet("--vehicles", type=int, metavar="K", help="Number of vehicles; each trains its own model."),
     "models": _fleet(

@@ -24,7 +24,7 @@ def parse(text: str) -> Any:
         return json.loads(text, parse_constant=partial(_reject_constant, text), object_pairs_hook=_reject_repeats)
     except json.JSONDecodeError as error:
         raise InputError(f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from None
-    except InputError:  # from the hooks
+    except InputError:  # raised by the two hooks
         raise
     except RecursionError:
         raise InputError("lists are nested too deeply for a problem") from None

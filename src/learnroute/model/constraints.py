@@ -20,7 +20,7 @@ SCHEMA: dict[str, Any] = {
         "end": {"type": "string", "description": "Last region of the route"},
         "return": {
             "type": "boolean",
-            "description": "Whether travel includes the way back to the first region; default false",
+            "description": "Whether travel includes the return trip to the first region; default false",
         },
     },
 }
@@ -50,7 +50,7 @@ class Constraints:
         as_flag("constraints.return", self.returns)
         if self.start is not None and self.start == self.end:
             raise InputError(
-                "is also the start; for a round trip, omit the end and count the way back (return)",
+                "is also the start; for a round trip, omit the end and count the return trip (return)",
                 field="constraints.end",
                 value=self.end,
             )

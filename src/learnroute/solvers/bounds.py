@@ -21,7 +21,7 @@ from learnroute.solvers.spanning_tree import minimum_spanning_tree
 
 
 class PathRelaxation(NamedTuple):
-    """An objective over paths whose minimum is a lower bound on another objective; ends include the way back.
+    """An objective over paths whose minimum is a lower bound on another objective; ends include the return trip.
 
     `tight`: both have the same minimum and use the same weights, so an order that is optimal for this objective is
     optimal for the other one too.

@@ -248,7 +248,7 @@ def _refuse_with_problem_documents(app: FastAPI) -> None:
             detail = f"unknown path {show(path)}; known are {list_names(_addresses(app))} (/docs shows all)"
         elif error.status_code == 405:  # the router names only the methods of the first matching route
             headers["Allow"] = ", ".join(sorted(_methods(app, path)))
-            detail = f"{show(path)} does not take {show(request.method)}, but {headers['Allow']} (/docs shows all)"
+            detail = f"{show(path)} does not support {show(request.method)}, only {headers['Allow']} (/docs shows all)"
         return Response(Refusal(error.status_code, detail).document(), error.status_code, headers, PROBLEM_JSON)
 
     async def unread(_: Request, error: Exception) -> Response:

@@ -1,6 +1,6 @@
 """The paper's Algorithm 1: Christofides' algorithm (1976) for a path that ends at the region with the lowest score.
 
-With a way back, the same for a tour; with a fixed start, Hoogeveen's variant (1991) for a path with two fixed ends.
+With a return trip, the same for a tour; with a fixed start, Hoogeveen's variant (1991) for a path with two fixed ends.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def pareto_front_orders(objective: Objective, budget: Budget, params: SolverPara
         return _best_of_all(objective) if size <= params.pareto.enumerated else None
     if objective.ends.cyclic:
         found: list[IntArray] = []
-        for last in range(size):  # the way back is known once the last region is
+        for last in range(size):  # the return trip depends on the last region only
             orders = pareto_front_orders(objective.ending_at(last), budget, params)
             if orders is None:
                 return None
