@@ -21,8 +21,8 @@ from samples import OVER, UNDER
 CONSTRAINTS = {
     "free": Constraints(),
     "fixed": Constraints(start="R2", end="R5"),
-    "way back": Constraints(returns=True),
-    "way back, fixed end": Constraints(end="R3", returns=True),
+    "return trip": Constraints(returns=True),
+    "return trip, fixed end": Constraints(end="R3", returns=True),
 }
 
 
@@ -83,7 +83,7 @@ def test_the_bound_of_nearest_legs_holds_for_every_order() -> None:
         size = int(rng.integers(2, 7))
         travel = rng.integers(1, 9, (size, size)).astype(float)
         np.fill_diagonal(travel, 0)
-        for ends in (None, *CONSTRAINTS.values()) if size > 4 else (None, CONSTRAINTS["way back"]):
+        for ends in (None, *CONSTRAINTS.values()) if size > 4 else (None, CONSTRAINTS["return trip"]):
             problem = Problem(travel, UNDER, 1 - np.eye(size), constraints=ends or Constraints())
             objective: Objective = objective_of(problem)
             orders = [list(order) for order in permutations(range(size)) if objective.ends.allows(order)]

@@ -258,7 +258,7 @@ def test_a_search_that_is_stopped_returns_what_it_has() -> None:
         ({"learner": RouteRegressor(), "regularization": "auto"}, "λ can only be chosen for a proximal learner"),
         ({"draws": 1}, "draws = 1"),
         ({"scaling": "much"}, "scaling = 'much'"),
-        ({"learner": RecursiveRegressor(), "visits": Visits()}, "visits: of a RecursiveRegressor"),
+        ({"learner": RecursiveRegressor(), "visits": Visits()}, "visits: a RecursiveRegressor supports only one model"),
         ({"learner": object()}, "learner"),
         ({"learner": GradientRegressor(3, 100.0)}, "region 'A'"),
         ({"data": regions(train=5), "learner": RouteRegressor()}, "region 'A'"),

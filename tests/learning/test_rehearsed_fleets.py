@@ -297,8 +297,8 @@ def test_shuffling_keeps_visits_vehicles_and_ends() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"learner": RecursiveRegressor(), "fleet": Fleet(vehicles=2)}, "fleet: of a RecursiveRegressor"),
-        ({"learner": SGDRegressor(), "fleet": Fleet(models=2)}, "fleet: several models are rehearsed of linear"),
+        ({"learner": RecursiveRegressor(), "fleet": Fleet(vehicles=2)}, "fleet: a RecursiveRegressor supports only"),
+        ({"learner": SGDRegressor(), "fleet": Fleet(models=2)}, "fleet: several models need a linear learner"),
         ({"visits": Visits(repeat=30)}, "region 'A': 24 training samples for 30 visits"),
         ({"visits": Visits(required="all"), "fleet": Fleet(vehicles=2, limit=0.01)}, "fleet.limit = 0.01"),
         ({"visits": Visits(required="all", budget=0.01)}, "visits.budget = 0.01"),

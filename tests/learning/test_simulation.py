@@ -254,7 +254,7 @@ def test_time_limit_keeps_what_was_drawn() -> None:
     problem = problem_of(30, 10, 4, 0.5)
     found = simulate(problem, [0, 1, 2, 3], runs=10**8, time_limit=1e-9)
     assert 2 <= found.runs < 10**8
-    assert any("time limit came after" in note for note in found.notes)
+    assert any("time limit was reached after" in note for note in found.notes)
     full = simulate(problem, [0, 1, 2, 3], runs=found.runs)
     np.testing.assert_array_equal(found.errors, full.errors)
 

@@ -564,7 +564,7 @@ def test_other_names_and_other_origins_are_rejected(service: Service) -> None:
 
 
 def test_beyond_loopback_a_token_is_needed() -> None:
-    with pytest.raises(InputError, match="not a loopback address; give a token"):
+    with pytest.raises(InputError, match="not a loopback address, so a token is required"):
         Settings(host="0.0.0.0")
     with serving(workers=1, token="a secret") as guarded:
         assert guarded.client.get("/api/formats").status_code == 200
