@@ -199,8 +199,8 @@ def robustness(
     if draws > MOST_DRAWS:
         raise InputError(f"at most {MOST_DRAWS:,} draws", field="draws", value=draws)
     seed = as_count("seed", seed, least=0, meaning="the seed")
-    problem = decide_learner(problem, seed, budget.part(0.5).sparing())
-    upper, part = _with(problem, high), budget.part(DRAWS_SHARE).sparing()
+    problem = decide_learner(problem, seed, budget.part(0.5).for_one_job())
+    upper, part = _with(problem, high), budget.part(DRAWS_SHARE).for_one_job()
     began = time.monotonic()
     planned = plan_within(upper, METHODS["auto"], seed, part.part(PLAN_SHARE))
     longest = time.monotonic() - began  # estimated seconds per plan, and so per draw
@@ -208,7 +208,7 @@ def robustness(
     regrets: list[float] = []
     routes, ends, proved = Counter([planned.order]), Counter[str](), planned.optimal
     for k in range(draws):
-        if not part.has(longest):
+        if not part.has_seconds(longest):
             break
         began = time.monotonic()
         drawn = _with(problem, _draw_between(low, high, rng))
@@ -227,7 +227,7 @@ def robustness(
         reason = "too few seconds for a single draw; give more"
         raise InputError(reason, field="time_limit", value=time_limit)
     counts, _ = slopes(upper, planned.order)
-    pairs, looked = _hanging(upper, planned, counts, list(routes), low, high, budget)
+    pairs, looked = _sensitive_pairs(upper, planned, counts, list(routes), low, high, budget)
     return Robustness(
         plan=replace(planned, problem=problem),
         best_case=planned.loss.total - _spread(counts, low, high, 1.0),
@@ -277,7 +277,7 @@ def _draw_between(low: FloatArray, high: FloatArray, rng: np.random.Generator) -
     return low + (share + share.T) * (high - low)
 
 
-def _hanging(
+def _sensitive_pairs(
     upper: Problem, planned: Plan, counted: FloatArray, routes: list[tuple[int, ...]], low: FloatArray,
     high: FloatArray, budget: Budget,
 ) -> tuple[tuple[Pair, ...], int]:  # fmt: skip
@@ -289,7 +289,7 @@ def _hanging(
     best, least = np.zeros_like(high), np.full(high.shape, np.inf)
     longest, looked = 0.0, 0
     for order in routes:
-        if not budget.has(longest):
+        if not budget.has_seconds(longest):
             break
         began, looked = time.monotonic(), looked + 1
         slope = slopes(upper, order)[0] - counted

@@ -20,10 +20,10 @@ void bind_matching(nb::module_ &m) {
                 new (self) Matching(size, std::move(arcs));
             },
             "size"_a, "source"_a.noconvert(), "target"_a.noconvert(), "weight"_a.noconvert(),
-            "Match greedily. Each edge is given once in each direction, sorted by source.")
+            "Start with a greedy matching. Each edge is given once per direction, sorted by source.")
         .def("match_next", &Matching::match_next, "first"_a, "most"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Search from up to `most` unmatched vertices, `first` on; return where to go on: the number of vertices "
-             "when done, -1 if there is no perfect matching.")
+             "Search from up to `most` unmatched vertices, starting at `first`; return the vertex to continue from: "
+             "the number of vertices if all are matched, -1 if there is no perfect matching.")
         .def(
             "dual_solution",
             [](Matching const &self) {
@@ -39,7 +39,7 @@ void bind_matching(nb::module_ &m) {
             },
             nb::sig("def dual_solution(self) -> tuple[numpy.typing.NDArray[numpy.int64], "
                     "list[tuple[numpy.typing.NDArray[numpy.int64], int]]]"),
-            "Return each vertex's own dual value, and the odd sets of positive value with theirs.")
+            "Return the dual value of each vertex, and the odd sets with a positive dual value, with these values.")
         .def(
             "unfold",
             [](Matching &self) {
@@ -50,7 +50,7 @@ void bind_matching(nb::module_ &m) {
                 }
                 return to_numpy_indices(mates);
             },
-            "Return each vertex's mate, -1 if it has none. The dual solution is gone afterwards.");
+            "Return each vertex's mate, or -1 if it has none. This removes the dual solution.");
 
     nb::class_<Pricing>(m, "Pricing", "Edges of a complete graph with negative reduced cost (Cook and Rohe 1999).")
         .def(nb::init<Matching const &>(), "matching"_a)
@@ -66,7 +66,7 @@ void bind_matching(nb::module_ &m) {
                 return to_numpy(std::move(found), 2);
             },
             "weights"_a.noconvert(), "scale"_a, "first"_a, "last"_a, "most"_a,
-            "Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; none only if there are "
+            "Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; empty only if there are "
             "none.")
         .def(
             "negative_pairs_of_places",
@@ -80,6 +80,6 @@ void bind_matching(nb::module_ &m) {
                 return to_numpy(std::move(found), 2);
             },
             "places"_a.noconvert(), "unit"_a, "round"_a, "scale"_a, "first"_a, "last"_a, "most"_a,
-            "Do the same where weights are distances.");
+            "Return the same if weights are distances.");
 }
 } // namespace learnroute

@@ -22,7 +22,7 @@ constexpr auto range = 1e6;          // ... up to this multiple of it
 
 FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
-    : fleet_(std::move(problem)), listed_(near.columns()), params_(params), dice_(seed), counts_(visits().regions),
+    : fleet_(std::move(problem)), listed_(near.columns()), params_(params), rng_(seed), counts_(visits().regions),
       places_(visits().regions) {
     for (std::size_t row = 0; row < near.rows(); ++row)
         for (auto const region : near[row])
@@ -56,17 +56,17 @@ void FleetSearch::insert(std::span<Index const> regions) {
     auto complete = true;
     for (Index region = 0; region < visits().regions; ++region)
         complete = complete && (visits().required[region] == 0 || counts_[region] > 0);
-    keep(complete ? value() : inf);
+    accept(complete ? value() : inf);
 }
 
 /// Return the value of the trial routes with the best service.
 double FleetSearch::value() {
     auto const enough = static_cast<Index>(fleet_.visit_count()) >= visits().at_least;
-    return enough ? fleet_.paid() + fleet_.serve().second : inf;
+    return enough ? fleet_.travel_cost() + fleet_.serve().second : inf;
 }
 
 /// Accept the trial routes.
-void FleetSearch::keep(double value) {
+void FleetSearch::accept(double value) {
     current_.routes = trial_;
     current_.service = fleet_.serve().first;
     current_.value = value;
@@ -89,7 +89,7 @@ void FleetSearch::locate() {
             Place const place{static_cast<Index>(vehicle), at};
             movable_.push_back(place);
             auto &known = places_[route[at].region];
-            if (known.vehicle < 0 || dice_.coin())
+            if (known.vehicle < 0 || rng_.coin())
                 known = place;
         }
     }
@@ -101,9 +101,9 @@ bool FleetSearch::relabel() {
     auto const models = fleet_.problem().models;
     if (fleet_.problem().vehicles > 1 || models == 1 || route.empty())
         return false;
-    auto const other = dice_.below(models);
-    auto const from = dice_.below(route.size());
-    auto const length = dice_.coin() ? 1 : 1 + dice_.below(short_segment);
+    auto const other = rng_.below(models);
+    auto const from = rng_.below(route.size());
+    auto const length = rng_.coin() ? 1 : 1 + rng_.below(short_segment);
     for (auto at = from; at < std::min(from + length, static_cast<Index>(route.size())); ++at)
         route[at].model = other;
     return true;
@@ -112,17 +112,17 @@ bool FleetSearch::relabel() {
 /// Apply a random move to nearby visits. Return whether there was one.
 bool FleetSearch::rearrange() {
     trial_ = current_.routes;
-    if (fleet_.problem().vehicles == 1 && fleet_.problem().models > 1 && dice_.below(3) == 0)
+    if (fleet_.problem().vehicles == 1 && fleet_.problem().models > 1 && rng_.below(3) == 0)
         return relabel();
     if (movable_.size() < 2 || listed_ == 0)
         return false;
-    if (dice_.below(seldom) == 0)
+    if (rng_.below(seldom) == 0)
         return recombine();
-    auto const here = movable_[dice_.below(movable_.size())];
-    auto const choice = dice_.coin() ? std::min(listed_, neighbours) : listed_; // farther ones lead to other clusters
+    auto const here = movable_[rng_.below(movable_.size())];
+    auto const choice = rng_.coin() ? std::min(listed_, neighbours) : listed_; // farther ones lead to other clusters
     auto const region = trial_[here.vehicle][here.at].region;
-    auto const there = places_[near_[region * listed_ + dice_.below(choice)]];
-    if (dice_.below(rare) == 0)
+    auto const there = places_[near_[region * listed_ + rng_.below(choice)]];
+    if (rng_.below(rare) == 0)
         return rearrange_within(here, here);
     if (there.vehicle < 0 || (there.vehicle == here.vehicle && there.at == here.at))
         return false;
@@ -155,10 +155,10 @@ bool FleetSearch::recombine() {
         auto const to = joined_[place].region;
         lengths_.push_back(lengths_.back() + (from < 0 || to < 0 ? longest : visits().travel(from, to)));
     }
-    auto const [from, middle, to] = draw_cuts(lengths_, longest, dice_);
+    auto const [from, middle, to] = draw_cuts(lengths_, longest, rng_);
     auto const place = [&](Index cut) { return joined_.begin() + std::min(begin + cut, end); };
-    auto const turned = dice_.below(4);
-    join(place(from), place(middle), place(to), turned, turned == 0 || dice_.coin());
+    auto const turned = rng_.below(4);
+    join(place(from), place(middle), place(to), turned, turned == 0 || rng_.coin());
     if (joined_ == before)
         return false;
     auto visit = joined_.begin();
@@ -184,7 +184,7 @@ bool FleetSearch::rearrange_within(Place here, Place there) {
     auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
     auto const at = [&](Index place) { return route.begin() + place; };
     if (here.at == there.at) { // reverse the beginning or the end, or rotate the route
-        auto const turn = dice_.below(3);
+        auto const turn = rng_.below(3);
         if (turn == 0)
             std::reverse(at(begin), at(here.at + 1));
         else if (turn == 1)
@@ -193,14 +193,14 @@ bool FleetSearch::rearrange_within(Place here, Place there) {
             std::rotate(at(begin), at(here.at), at(end));
         return true;
     }
-    auto const turned = dice_.coin();
+    auto const turned = rng_.coin();
     auto const [one, two] = std::minmax(here.at, there.at);
-    if (turned && dice_.coin()) // 2-opt: the two become neighbours
+    if (turned && rng_.coin()) // 2-opt: the two become neighbours
         std::reverse(at(one + 1), at(two + 1));
     else if (turned)
         std::reverse(at(one), at(two));
     else { // Or-opt: move a segment across the visits in between
-        auto const length = 1 + dice_.below(dice_.coin() ? short_segment : longest_segment);
+        auto const length = 1 + rng_.below(rng_.coin() ? short_segment : longest_segment);
         if (here.at < there.at)
             std::rotate(at(here.at + 1), at(there.at), at(std::min(end, there.at + length)));
         else
@@ -212,7 +212,7 @@ bool FleetSearch::rearrange_within(Place here, Place there) {
 bool FleetSearch::rearrange_between(Place here, Place there) {
     auto &one = trial_[here.vehicle];
     auto &other = trial_[there.vehicle];
-    auto const kind = dice_.below(4);
+    auto const kind = rng_.below(4);
     if (kind == 0) { // 2-opt*: swap the tails
         std::vector<FleetVisit> const tail(one.begin() + here.at + 1, one.end());
         one.erase(one.begin() + here.at + 1, one.end());
@@ -230,16 +230,16 @@ bool FleetSearch::rearrange_between(Place here, Place there) {
         other.insert(other.end(), back.begin(), back.end());
     } else { // move a segment behind the other visit; for a swap, in exchange for a segment of the other route
         auto const length = [&](auto const &route, Index from) {
-            auto const wanted = 1 + dice_.below(dice_.coin() ? short_segment : longest_segment);
+            auto const wanted = 1 + rng_.below(rng_.coin() ? short_segment : longest_segment);
             return std::min(wanted, static_cast<Index>(route.size()) - from);
         };
         auto const from = there.at;
         auto const many = length(other, from);
         std::vector<FleetVisit> moved(other.begin() + from, other.begin() + from + many);
-        if (dice_.coin())
+        if (rng_.coin())
             std::ranges::reverse(moved);
         auto const behind = here.at + 1;
-        auto const swapped = kind == 3 ? std::min(static_cast<Index>(one.size()) - behind, dice_.below(many + 1)) : 0;
+        auto const swapped = kind == 3 ? std::min(static_cast<Index>(one.size()) - behind, rng_.below(many + 1)) : 0;
         std::vector<FleetVisit> const given(one.begin() + behind, one.begin() + behind + swapped);
         other.erase(other.begin() + from, other.begin() + from + many);
         other.insert(other.begin() + from, given.begin(), given.end());
@@ -254,8 +254,8 @@ void FleetSearch::ruin() {
     trial_ = current_.routes;
     count();
     absent_.clear();
-    auto const seed = movable_.empty() ? dice_.below(visits().regions) : [&] {
-        auto const [vehicle, at] = movable_[dice_.below(movable_.size())];
+    auto const seed = movable_.empty() ? rng_.below(visits().regions) : [&] {
+        auto const [vehicle, at] = movable_[rng_.below(movable_.size())];
         return current_.routes[vehicle][at].region;
     }();
     auto const remove = [&](Index region, Index longest) {
@@ -265,8 +265,8 @@ void FleetSearch::ruin() {
         auto &route = trial_[vehicle];
         auto const begin = visits().first >= 0 ? 1 : 0;
         auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
-        auto const length = 1 + dice_.below(std::min(longest, end - begin));
-        auto const from = std::max(begin, place - dice_.below(length));
+        auto const length = 1 + rng_.below(std::min(longest, end - begin));
+        auto const from = std::max(begin, place - rng_.below(length));
         for (auto at = from; at < std::min(end, from + length); ++at)
             if (route[at].region >= 0) {
                 absent_.push_back(route[at].region);
@@ -278,7 +278,7 @@ void FleetSearch::ruin() {
     if (!movable_.empty()) {
         auto const longest = std::min(params_.string, static_cast<Index>(movable_.size()));
         auto const most = std::max(1.0, 4 * params_.removed / (1 + longest) - 1);
-        auto strings = static_cast<Index>(1 + dice_.uniform() * most);
+        auto strings = static_cast<Index>(1 + rng_.uniform() * most);
         strings -= remove(seed, longest) ? 1 : 0;
         for (std::size_t i = 0; i < listed_ && strings > 0; ++i)
             strings -= remove(near_[seed * listed_ + i], longest) ? 1 : 0;
@@ -289,12 +289,12 @@ void FleetSearch::ruin() {
 }
 
 void FleetSearch::add_others(Index seed) {
-    auto const added = dice_.below(params_.added + 1);
+    auto const added = rng_.below(params_.added + 1);
     for (Index i = 0; i < added; ++i) {
-        auto const is_near = listed_ > 0 && dice_.coin();
+        auto const is_near = listed_ > 0 && rng_.coin();
         auto const region = is_near
-                                ? near_[seed * listed_ + dice_.below(std::min<std::size_t>(listed_, 2 * params_.added))]
-                                : dice_.below(visits().regions);
+                                ? near_[seed * listed_ + rng_.below(std::min<std::size_t>(listed_, 2 * params_.added))]
+                                : rng_.below(visits().regions);
         auto const times = std::ranges::count(absent_, region);
         if (counts_[region] + times < visits().repeats[region])
             absent_.push_back(region);
@@ -306,7 +306,7 @@ void FleetSearch::add_others(Index seed) {
 /// Returns whether all required regions could be inserted.
 bool FleetSearch::recreate(double contrary) {
     for (auto left = absent_.size(); left > 1; --left)
-        std::swap(absent_[left - 1], absent_[dice_.below(left)]);
+        std::swap(absent_[left - 1], absent_[rng_.below(left)]);
     if (fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(visits().at_most))
         std::ranges::stable_partition(absent_, [&](Index region) { return visits().required[region] != 0; });
     fleet_.serve_by(current_.service);
@@ -314,10 +314,10 @@ bool FleetSearch::recreate(double contrary) {
     for (auto const region : absent_) {
         auto const required = visits().required[region] && counts_[region] == 0;
         auto const needed = required || static_cast<Index>(fleet_.visit_count()) < visits().at_least;
-        auto const where = fleet_.best_insertion(region, params_.blink, dice_);
+        auto const where = fleet_.best_insertion(region, params_.blink, rng_);
         complete = complete && (!required || where.value < inf);
         auto const pays = where.value < fleet_.value();
-        if (where.value == inf || (!needed && pays == (contrary > 0.0 && dice_.uniform() < contrary)))
+        if (where.value == inf || (!needed && pays == (contrary > 0.0 && rng_.uniform() < contrary)))
             continue;
         fleet_.insert(region, where);
         ++counts_[region];
@@ -326,9 +326,9 @@ bool FleetSearch::recreate(double contrary) {
     return complete;
 }
 
-void FleetSearch::look(double temperature) {
+void FleetSearch::try_change(double temperature) {
     locate();
-    auto const rearranged = dice_.uniform() < params_.rearranged;
+    auto const rearranged = rng_.uniform() < params_.rearranged;
     if (rearranged) {
         if (!rearrange())
             return;
@@ -343,8 +343,8 @@ void FleetSearch::look(double temperature) {
     auto const worse = cost(found, fleet_.excess()) - cost(current_.value, current_.excess);
     if (worse > 0.0 && !rearranged)
         worse_.push_back(worse);
-    if (worse < (temperature > 0.0 ? temperature * dice_.exponential() : 0.0))
-        keep(found);
+    if (worse < (temperature > 0.0 ? temperature * rng_.exponential() : 0.0))
+        accept(found);
 }
 
 /// Raise the penalty if few of the recent routes kept all limits, otherwise lower it.
@@ -361,7 +361,7 @@ void FleetSearch::adapt_penalty() {
 void FleetSearch::run(std::int64_t iterations, double temperature) {
     worse_.clear();
     for (; iterations > 0; --iterations) {
-        look(temperature);
+        try_change(temperature);
         adapt_penalty();
     }
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "dice.h"
 #include "fleet.h"
 #include "median.h"
+#include "rng.h"
 #include "visit_search.h"
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class FleetSearch {
     std::vector<Index> near_; // nearest regions, nearest first, one row per region
     std::size_t listed_;      // entries per row
     RuinParams params_;
-    Dice dice_;
+    Rng rng_;
     Solution current_;
     Solution best_;
     FleetRoutes trial_;
@@ -68,8 +68,8 @@ class FleetSearch {
     bool recreate(double contrary);
     [[nodiscard]] double value();
     [[nodiscard]] double cost(double value, double excess) const { return value + penalty_ * excess; }
-    void keep(double value);
-    void look(double temperature);
+    void accept(double value);
+    void try_change(double temperature);
     void adapt_penalty();
 
 public:

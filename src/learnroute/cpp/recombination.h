@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice.h"
+#include "rng.h"
 
 #include <algorithm>
 #include <array>
@@ -10,10 +10,10 @@ namespace learnroute {
 /// Return three places to cut a sequence, in order, from 0 to the number of lengths. `lengths` is the cumulative length
 /// up to each place. The chance of an edge is proportional to its length; the beginning and the end are cut as often as
 /// an edge of length `longest`.
-inline std::array<Index, 3> draw_cuts(std::vector<double> const &lengths, double longest, Dice &dice) {
+inline std::array<Index, 3> draw_cuts(std::vector<double> const &lengths, double longest, Rng &rng) {
     std::array<Index, 3> cuts{};
     for (auto &cut : cuts) {
-        auto const at = dice.uniform() * (lengths.back() + 2 * longest) - longest;
+        auto const at = rng.uniform() * (lengths.back() + 2 * longest) - longest;
         cut = static_cast<Index>(std::ranges::upper_bound(lengths, at) - lengths.begin());
     }
     std::ranges::sort(cuts);

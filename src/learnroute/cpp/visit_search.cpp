@@ -19,7 +19,7 @@ constexpr std::size_t longest_segment = 50;
 
 VisitSearch::VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
-    : route_(std::move(problem)), listed_(near.columns()), params_(params), dice_(seed), value_(inf), best_value_(inf),
+    : route_(std::move(problem)), listed_(near.columns()), params_(params), rng_(seed), value_(inf), best_value_(inf),
       counts_(route_.problem().regions), places_(route_.problem().regions) {
     for (std::size_t row = 0; row < near.rows(); ++row)
         for (auto const region : near[row])
@@ -119,7 +119,7 @@ void VisitSearch::locate() {
     end_ = static_cast<Index>(current_.size()) - (problem.last >= 0 ? 1 : 0);
     std::ranges::fill(places_, -1);
     for (auto place = begin_; place < end_; ++place)
-        if (places_[current_[place]] < 0 || dice_.coin())
+        if (places_[current_[place]] < 0 || rng_.coin())
             places_[current_[place]] = place;
 }
 
@@ -128,9 +128,9 @@ bool VisitSearch::rearrange() {
         return false;
     auto const at = [&](Index place) { return trial_.begin() + place; };
     trial_ = current_;
-    auto const here = begin_ + dice_.below(end_ - begin_);
-    if (dice_.below(rare) == 0) { // reverse the beginning or the end, or rotate the route
-        auto const turn = dice_.below(3);
+    auto const here = begin_ + rng_.below(end_ - begin_);
+    if (rng_.below(rare) == 0) { // reverse the beginning or the end, or rotate the route
+        auto const turn = rng_.below(3);
         if (turn == 0)
             std::reverse(at(begin_), at(here + 1));
         else if (turn == 1)
@@ -139,20 +139,20 @@ bool VisitSearch::rearrange() {
             std::rotate(at(begin_), at(here), at(end_));
         return true;
     }
-    if (dice_.below(seldom) == 0)
+    if (rng_.below(seldom) == 0)
         return recombine();
-    auto const choice = dice_.coin() ? std::min(listed_, neighbours) : listed_; // farther ones lead to other clusters
-    auto const there = places_[near_[current_[here] * listed_ + dice_.below(choice)]];
+    auto const choice = rng_.coin() ? std::min(listed_, neighbours) : listed_; // farther ones lead to other clusters
+    auto const there = places_[near_[current_[here] * listed_ + rng_.below(choice)]];
     if (there < 0)
         return false;
-    auto const turned = dice_.coin();
+    auto const turned = rng_.coin();
     auto const [one, two] = std::minmax(here, there);
-    if (turned && dice_.coin()) // 2-opt: the two become neighbours
+    if (turned && rng_.coin()) // 2-opt: the two become neighbours
         std::reverse(at(one + 1), at(two + 1));
     else if (turned)
         std::reverse(at(one), at(two));
     else { // Or-opt: move a segment across the visits in between
-        auto const length = 1 + dice_.below(dice_.coin() ? short_segment : longest_segment);
+        auto const length = 1 + rng_.below(rng_.coin() ? short_segment : longest_segment);
         if (here < there)
             std::rotate(at(here + 1), at(there), at(std::min(end_, there + length)));
         else
@@ -170,11 +170,11 @@ bool VisitSearch::recombine() {
         lengths_.push_back(lengths_.back() + way);
         longest = std::max(longest, way);
     }
-    auto const [from, middle, to] = draw_cuts(lengths_, longest, dice_);
+    auto const [from, middle, to] = draw_cuts(lengths_, longest, rng_);
     auto const at = [&](Index cut) { return trial_.begin() + begin_ + cut; };
-    auto const turned = 1 + dice_.below(3);
-    join(at(from), at(middle), at(to), turned, dice_.coin());
-    if (dice_.coin())
+    auto const turned = 1 + rng_.below(3);
+    join(at(from), at(middle), at(to), turned, rng_.coin());
+    if (rng_.coin())
         std::reverse(at(from), at(to));
     return trial_ != current_;
 }
@@ -188,13 +188,13 @@ void VisitSearch::ruin() {
         ++counts_[region];
     trial_ = current_;
     absent_.clear();
-    auto const seed = begin < end ? current_[begin + dice_.below(end - begin)] : dice_.below(problem.regions);
+    auto const seed = begin < end ? current_[begin + rng_.below(end - begin)] : rng_.below(problem.regions);
     auto const remove = [&](Index region, Index longest) {
         auto const place = places_[region];
         if (place < 0 || trial_[place] < 0)
             return false;
-        auto const length = 1 + dice_.below(longest);
-        auto const from = std::max(begin, place - dice_.below(length));
+        auto const length = 1 + rng_.below(longest);
+        auto const from = std::max(begin, place - rng_.below(length));
         for (auto at = from; at < std::min(end, from + length); ++at)
             if (trial_[at] >= 0) {
                 absent_.push_back(trial_[at]);
@@ -206,7 +206,7 @@ void VisitSearch::ruin() {
     if (begin < end) {
         auto const longest = std::min(params_.string, end - begin);
         auto const most = std::max(1.0, 4 * params_.removed / (1 + longest) - 1);
-        auto strings = static_cast<Index>(1 + dice_.uniform() * most);
+        auto strings = static_cast<Index>(1 + rng_.uniform() * most);
         strings -= remove(seed, longest) ? 1 : 0;
         for (std::size_t i = 0; i < listed_ && strings > 0; ++i)
             strings -= remove(near_[seed * listed_ + i], longest) ? 1 : 0;
@@ -217,12 +217,12 @@ void VisitSearch::ruin() {
 
 void VisitSearch::add_others(Index seed) {
     auto const &problem = route_.problem();
-    auto const added = dice_.below(params_.added + 1);
+    auto const added = rng_.below(params_.added + 1);
     for (Index i = 0; i < added; ++i) {
-        auto const is_near = listed_ > 0 && dice_.coin();
+        auto const is_near = listed_ > 0 && rng_.coin();
         auto const region = is_near
-                                ? near_[seed * listed_ + dice_.below(std::min<std::size_t>(listed_, 2 * params_.added))]
-                                : dice_.below(problem.regions);
+                                ? near_[seed * listed_ + rng_.below(std::min<std::size_t>(listed_, 2 * params_.added))]
+                                : rng_.below(problem.regions);
         auto const times = std::count(absent_.begin(), absent_.end(), region);
         if (counts_[region] + times < problem.repeats[region])
             absent_.push_back(region);
@@ -232,7 +232,7 @@ void VisitSearch::add_others(Index seed) {
 bool VisitSearch::recreate(double contrary) {
     auto const &problem = route_.problem();
     for (auto left = absent_.size(); left > 1; --left)
-        std::swap(absent_[left - 1], absent_[dice_.below(left)]);
+        std::swap(absent_[left - 1], absent_[rng_.below(left)]);
     if (problem.budget < inf || trial_.size() + absent_.size() > static_cast<std::size_t>(problem.at_most))
         std::ranges::stable_partition(absent_, [&](Index region) { return problem.required[region] != 0; });
     for (auto const region : absent_) {
@@ -240,9 +240,9 @@ bool VisitSearch::recreate(double contrary) {
         auto const needed = required || static_cast<Index>(trial_.size()) < problem.at_least;
         auto least = inf;
         std::size_t best = 0;
-        auto const prices = route_.prices(region);
+        auto const prices = route_.insertion_values(region);
         for (std::size_t place = 0; place < prices.size(); ++place)
-            if (prices[place] < least && dice_.uniform() >= params_.blink) {
+            if (prices[place] < least && rng_.uniform() >= params_.blink) {
                 least = prices[place];
                 best = place;
             }
@@ -252,7 +252,7 @@ bool VisitSearch::recreate(double contrary) {
             continue;
         }
         auto const pays = least < route_.value();
-        if (!needed && pays == (contrary > 0.0 && dice_.uniform() < contrary))
+        if (!needed && pays == (contrary > 0.0 && rng_.uniform() < contrary))
             continue;
         trial_.insert(trial_.begin() + static_cast<std::ptrdiff_t>(best), region);
         ++counts_[region];
@@ -261,10 +261,10 @@ bool VisitSearch::recreate(double contrary) {
     return true;
 }
 
-void VisitSearch::look(double temperature) {
+void VisitSearch::try_change(double temperature) {
     locate();
-    auto const rearranged = dice_.uniform() < params_.rearranged;
-    auto const tolerance = temperature > 0.0 ? temperature * dice_.exponential() : 0.0;
+    auto const rearranged = rng_.uniform() < params_.rearranged;
+    auto const tolerance = temperature > 0.0 ? temperature * rng_.exponential() : 0.0;
     if (rearranged) {
         if (!rearrange())
             return;
@@ -298,6 +298,6 @@ void VisitSearch::look(double temperature) {
 void VisitSearch::run(std::int64_t iterations, double temperature) {
     worse_.clear();
     for (; iterations > 0; --iterations)
-        look(temperature);
+        try_change(temperature);
 }
 } // namespace learnroute

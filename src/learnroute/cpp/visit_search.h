@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dice.h"
 #include "median.h"
+#include "rng.h"
 #include "visit_route.h"
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class VisitSearch {
     std::vector<Index> near_; // nearest regions, nearest first, one row per region
     std::size_t listed_;      // entries per row
     RuinParams params_;
-    Dice dice_;
+    Rng rng_;
     std::vector<Index> current_;
     double value_;
     std::vector<Index> best_;
@@ -63,7 +63,7 @@ class VisitSearch {
     ///
     /// Returns whether all required regions could be inserted.
     bool recreate(double contrary);
-    void look(double temperature);
+    void try_change(double temperature);
 
 public:
     VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,

@@ -11,11 +11,11 @@ import numpy as np
 from learnroute.guarantees import CHRISTOFIDES
 from learnroute.plots.lines import (
     Line,
-    Look,
+    LineStyle,
     break_at,
     counts,
     draw_line,
-    look_of,
+    style_of,
     whole_ticks,
 )
 from learnroute.plots.pictures import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILLION, new_figure, save_figure, tidy
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 REGIMES = {UNDER: f"under regime, m = {UNDER}", OVER: f"over regime, m = {OVER}"}
-EXACT = Look("exact plan = optimum", GREEN, "D", "-")
-ALGORITHM1 = look_of("algorithm1")._replace(name="Algorithm 1")
-LOOKS = {"algorithm1": ALGORITHM1, "baseline": look_of("baseline"), "exact": EXACT}
+EXACT = LineStyle("exact plan = optimum", GREEN, "D", "-")
+ALGORITHM1 = style_of("algorithm1")._replace(name="Algorithm 1")
+LOOKS = {"algorithm1": ALGORITHM1, "baseline": style_of("baseline"), "exact": EXACT}
 NOISE_LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (VERMILLION, "^", "-."), (PURPLE, "X", ":"))
 SUFFIXES = (".png", ".svg")
 RATIO = "loss ÷ optimum, R"
@@ -87,7 +87,7 @@ def draw_figure1_families(found: Reproduction) -> Figure:
         lines = {noise: _line(found.figure1, 2, (family, size, None, noise, "algorithm1")) for noise in NOISE}
         for k, (noise, line) in enumerate(lines.items()):
             colour, marker, dash = NOISE_LOOKS[k]
-            draw_line(axes, line, Look(f"σ = {noise:g}", colour, marker, dash), "none" if k else "interval")
+            draw_line(axes, line, LineStyle(f"σ = {noise:g}", colour, marker, dash), "none" if k else "interval")
         axes.axhline(1, color=GREEN, lw=1.6, label=EXACT.name)
         axes.set_xscale("log")
         axes.set_xticks([10, 20, 50, 100, 200, 500, 1000], ["10", "20", "50", "100", "200", "500", "1000"])
@@ -135,7 +135,7 @@ def draw_improvement(found: Reproduction) -> Figure:
                     i for i in found.improvements
                     if (i.regime, i.reading, i.family, i.noise) == (regime, reading, family, 0.0)
                 ]  # fmt: skip
-                draw_line(axes, _percent(points), look_of(family, k), "spread")
+                draw_line(axes, _percent(points), style_of(family, k), "spread")
             axes.axhline(100 * CLAIMED[regime], color=BLACK, ls="--", lw=1.2, label="claimed for T ≥ 6")
             axes.axvspan(0, 5.5, color="#EEEEEE", zorder=0, lw=0)
             axes.set_ylim(0, 100)
@@ -201,7 +201,7 @@ def draw_growth(found: Reproduction) -> Figure:
     axes = figure.subplots()
     for k, family in enumerate(dict.fromkeys(timing.family for timing in found.growth)):
         timings = [timing for timing in found.growth if timing.family == family]
-        look = look_of(f"{family}: T^{exponent(timings):.1f}", k)
+        look = style_of(f"{family}: T^{exponent(timings):.1f}", k)
         axes.loglog(
             [t.regions for t in timings], [t.seconds for t in timings], color=look.colour, marker=look.marker,
             ls=look.dash, label=look.name,

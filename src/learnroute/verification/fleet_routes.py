@@ -19,7 +19,7 @@ from learnroute.verification.bounds import Outcome
 from learnroute.verification.fleet_losses import FleetLosses
 from learnroute.verification.fleet_values import FleetValues
 from learnroute.verification.pairs import BEYOND
-from learnroute.verification.visits import BELOW_ALL, ROOM, why_not
+from learnroute.verification.visits import BELOW_ALL, ROOM, violated_rule
 
 MOST_ROUTES = 200_000  # maximum number of routes that are tried
 NEAR = 1 + 1e-9  # factor of a limit beyond which travel certainly exceeds it
@@ -34,10 +34,10 @@ class FleetChecker:
         self.visits, self.certificate = self.problem.visit_rules, certificate
         self.known = BELOW_ALL
 
-    def why_not(self, routes: FleetRoutes) -> str:
+    def violated_rule(self, routes: FleetRoutes) -> str:
         """Return which rule the routes violate, in words; an empty string if they satisfy all."""
         problem = self.problem
-        if why := why_not(problem, self.visits, routes.regions):
+        if why := violated_rule(problem, self.visits, routes.regions):
             return why
         for route in filter(None, routes.routes):
             for end, wanted in zip((route[0], route[-1]), self._ends, strict=True):
@@ -57,7 +57,7 @@ class FleetChecker:
         ends = self.problem.ends
         return ends.first if ends.first is not None and ends.first < self.problem.size else None, ends.last
 
-    def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
+    def decide(self, goal: Fraction, optimum: bool = False) -> Outcome:
         """Decide whether no routes are below a goal, by the certificate or else by trying all."""
         if goal <= self.known:
             return Outcome(proved=True)
@@ -89,7 +89,7 @@ class FleetChecker:
         near = np.flatnonzero(~(values - slacks >= near_to))
         for place in near[np.argsort(values[near], kind="stable")].tolist():
             routes = everyone[place]
-            if self.why_not(routes):
+            if self.violated_rule(routes):
                 continue
             total = self.losses.total(routes, self.losses.best_service(routes))
             if total.high < goal:

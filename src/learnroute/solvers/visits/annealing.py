@@ -28,7 +28,7 @@ class Annealing(ABC, Generic[Route]):
     def __init__(self, price: Callable[[Route], float], size: int, work: int, params: VisitSearchParams) -> None:
         """Prepare the annealing of routes through `size` regions; `work` is that of an iteration."""
         self.price, self.size, self.params = price, size, params
-        self.iterations_a_call = max(1, int(params.work / work))
+        self.iterations_per_call = max(1, int(params.work / work))
 
     @abstractmethod
     def begin(self, route: Route) -> None:
@@ -49,21 +49,21 @@ class Annealing(ABC, Generic[Route]):
     def anneal_in_rounds(self, starts: Sequence[Route | None], budget: Budget) -> list[Route]:
         """Return the routes of the last round; none if no route was found that satisfies the rules."""
         rounds = max(1, len(starts).bit_length())
-        first = _portion(budget, 0, rounds)
+        first = _budget_part(budget, 0, rounds)
         found = self._anneal_each((self.descend(start, first) for start in starts), len(starts), first, 1 / rounds)
         found = found or [route for route in [self.repair(budget)] if route is not None]
         for number in range(1, rounds):
             if budget.exhausted:
                 break
             better = sorted(found, key=self.price)[: (len(found) + 1) // 2]
-            found = self._anneal_each(better, len(better), _portion(budget, number, rounds), 1 / rounds) or better
+            found = self._anneal_each(better, len(better), _budget_part(budget, number, rounds), 1 / rounds) or better
         return found
 
     def _anneal_each(self, starts: Iterable[Route | None], count: int, budget: Budget, effort: float) -> list[Route]:
         """Return the results of annealing from as many starts as time allows, at least one."""
         found: list[Route] = []
         for number, start in enumerate(starts):
-            route = None if start is None else self.anneal(start, _portion(budget, number, count), effort / count)
+            route = None if start is None else self.anneal(start, _budget_part(budget, number, count), effort / count)
             if route is not None:
                 found.append(route)
             if budget.exhausted and found:
@@ -75,7 +75,7 @@ class Annealing(ABC, Generic[Route]):
         search, params, begun = self.search, self.params, time.monotonic()
         self.begin(start)
         iterations = max(1, int(effort * min(params.iterations * self.size, params.most_iterations)))
-        step = min(self.iterations_a_call, -(-iterations // params.temperatures))
+        step = min(self.iterations_per_call, -(-iterations // params.temperatures))
         search.run(step, 0.0)
         hot, fall = params.hot * search.typical_loss, params.cold / params.hot
         done, share = 0, 0.0
@@ -91,11 +91,11 @@ class Annealing(ABC, Generic[Route]):
     def run(self, iterations: int, budget: Budget) -> None:
         """Ruin and recreate at temperature 0, until the deadline at most."""
         while iterations > 0 and not budget.exhausted:
-            self.search.run(min(iterations, self.iterations_a_call), 0.0)
-            iterations -= self.iterations_a_call
+            self.search.run(min(iterations, self.iterations_per_call), 0.0)
+            iterations -= self.iterations_per_call
 
 
-def _portion(budget: Budget, number: int, count: int) -> Budget:
+def _budget_part(budget: Budget, number: int, count: int) -> Budget:
     """Return the budget of one of several jobs of the same length, given the number of earlier ones."""
     part = budget.part(1 / (count - number))
     return replace(part, progress=lambda stage, share: budget.progress(stage, (number + share) / count))
