@@ -8,11 +8,6 @@
 namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
-
-VisitProblem::Update sizes_of(VisitProblem::Update const &update) {
-    return {std::abs(update.retention), std::abs(update.plasticity), -std::abs(update.coupling),
-            std::abs(update.second), std::abs(update.noise)};
-}
 } // namespace
 
 void FleetEnumeration::Errors::train(FleetProblem const &problem, VisitProblem::Update const &update,
@@ -89,7 +84,7 @@ bool FleetEnumeration::visit(FleetVisit visit) {
     auto const &update = visits().update(before.trainings[visit.model], region);
     node = before;
     node.errors.train(*problem_, update, visit);
-    node.sizes.train(*problem_, sizes_of(update), visit);
+    node.sizes.train(*problem_, update.of_sizes(), visit);
     ++node.trainings[visit.model];
     node.visit = visit;
     node.begin = first ? region : before.begin;

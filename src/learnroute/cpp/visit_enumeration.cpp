@@ -1,6 +1,5 @@
 #include "visit_enumeration.h"
 
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -8,11 +7,6 @@
 namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
-
-VisitProblem::Update sizes_of(VisitProblem::Update const &update) {
-    return {std::abs(update.retention), std::abs(update.plasticity), -std::abs(update.coupling),
-            std::abs(update.second), std::abs(update.noise)};
-}
 } // namespace
 
 void VisitEnumeration::Errors::train(Errors const &before, VisitProblem const &problem, Index region,
@@ -44,7 +38,7 @@ bool VisitEnumeration::enter(Index region) {
     auto &node = nodes_[depth_ + 1];
     auto const &update = problem.update(depth_, region);
     node.errors.train(before.errors, problem, region, update);
-    node.sizes.train(before.sizes, problem, region, sizes_of(update));
+    node.sizes.train(before.sizes, problem, region, update.of_sizes());
     node.travel = travel;
     node.region = region;
     node.next = 0;
