@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import wrap
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
@@ -481,6 +482,13 @@ def problem_file_of(path: Path) -> Path:
     if found != path:
         say(f"reading {printable(str(found))}")
     return found
+
+
+def exit_if_interrupted(stop: Event) -> None:
+    """Say that a result is not final and end with its exit code, if the user interrupted the work."""
+    if stop.is_set():
+        say("interrupted: this is the best route found so far")
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def say(text: str) -> None:

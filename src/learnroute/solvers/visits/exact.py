@@ -140,9 +140,8 @@ def _over_sets(objective: VisitObjective, incumbent: IntArray | None, budget: Bu
     problem, rate = CoreProblem(objective), objective.rate
     retention, plasticity, _, second, noise = (table[0] for table in problem.tables)
     scores, noises = plasticity * problem.scores, objective.count * noise
-    numbers = np.arange(problem.size)
-    begin = np.where((problem.first < 0) | (numbers == problem.first), rate * problem.travel[-1, :-1], np.inf)
-    finish = np.where((problem.last < 0) | (numbers == problem.last), rate * problem.travel[:-1, -1], np.inf)
+    begin = np.where(problem.may_begin, rate * problem.travel[-1, :-1], np.inf)
+    finish = np.where(problem.may_end, rate * problem.travel[:-1, -1], np.inf)
     table = _core.HeldKarp(
         rate * problem.travel[:-1, :-1], scores, np.zeros(problem.size), retention, finish + scores + noises,
         np.ones((problem.size, problem.size), dtype=np.bool_), noises, second,
