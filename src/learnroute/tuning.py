@@ -87,18 +87,15 @@ def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, pa
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > EXACT_REGIONS else method
 
     def solve(asked: Problem) -> Visits:
+        part, rng = budget.sparing().part(ROUTE_SHARE), np.random.default_rng(seed)
         if asked.fleet_rules is not None:
-            part = budget.sparing().part(ROUTE_SHARE)
-            rng = np.random.default_rng(seed)
             found = quick.solve(fleet_objective_of(asked), rng, part, params).routes
             assert found is not None
             return found
         if asked.rules is not None:
-            part = budget.sparing().part(ROUTE_SHARE)
-            return solve_visits(asked, quick, np.random.default_rng(seed), part, params).order
+            return solve_visits(asked, quick, rng, part, params).order
         objective = objective_for_method(asked, objective_of(asked), quick)
-        part = budget.sparing().part(ROUTE_SHARE)
-        return asked.regions_of(quick.solve(objective, np.random.default_rng(seed), part, params).order)
+        return asked.regions_of(quick.solve(objective, rng, part, params).order)
 
     return solve
 

@@ -63,10 +63,7 @@ def exact(
             break
     if best is None:
         raise refusal(objective, rng, budget, params)
-    if cause:
-        note = f"{cause} before the proof was complete; this is the best route found"
-        return Answer(best, "search", complete=False, notes=(note,))
-    return Answer(best, "exact", optimal=True)
+    return Answer.unproved(best, cause) if cause else Answer(best, "exact", optimal=True)
 
 
 def prover(objective: VisitObjective, params: SolverParams = DEFAULTS) -> Prover | None:
