@@ -16,7 +16,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <limits>
 #include <optional>
 #include <tuple>
 
@@ -100,7 +99,7 @@ void bind_ascent(nb::module_ &m) {
                      "The value of a known order.")
         .def("set_pace", &SubgradientAscent::set_pace, "pace"_a, "Let the next step aim at this share of the gap.")
         .def(
-            "forget_bound", [](SubgradientAscent &self) { self.set_bound(-std::numeric_limits<double>::infinity()); },
+            "forget_bound", [](SubgradientAscent &self) { self.set_bound(-inf); },
             "Go on where the relaxation has become another one: whatever it gives next is the best so far.")
         .def(
             "advance",

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace learnroute {
-namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
-} // namespace
-
 void FleetEnumeration::Errors::train(FleetProblem const &problem, VisitProblem::Update const &update,
                                      FleetVisit visit) {
     auto const regions = static_cast<std::size_t>(problem.visits->regions);

@@ -7,7 +7,6 @@
 
 namespace learnroute {
 namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
 constexpr FleetVisit between_routes{-1, -1};
 constexpr std::int64_t period = 100; // iterations after which the penalty of travel beyond limits changes ...
 constexpr auto step = 1.2;           // ... by this factor, ...

@@ -21,7 +21,7 @@ class FleetSearch : public RuinSearch {
     struct Solution {
         FleetRoutes routes;
         Service service;
-        double value = std::numeric_limits<double>::infinity();
+        double value = inf;
         double excess = 0.0; // travel beyond limits
     };
 

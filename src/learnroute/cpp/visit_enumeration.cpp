@@ -1,14 +1,9 @@
 #include "visit_enumeration.h"
 
-#include <limits>
 #include <numeric>
 #include <utility>
 
 namespace learnroute {
-namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
-} // namespace
-
 void VisitEnumeration::Errors::train(Errors const &before, VisitProblem const &problem, Index region,
                                      VisitProblem::Update const &update) {
     common = update.second * before.common - update.coupling * before.own[region] + update.noise;

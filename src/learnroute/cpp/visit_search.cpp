@@ -4,14 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace learnroute {
-namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
-} // namespace
-
 VisitSearch::VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
     : RuinSearch(problem->regions, near, params, seed), route_(std::move(problem)), value_(inf), best_value_(inf),
