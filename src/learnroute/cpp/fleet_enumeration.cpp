@@ -31,7 +31,7 @@ void FleetEnumeration::Errors::train(FleetProblem const &problem, VisitProblem::
 
 FleetEnumeration::FleetEnumeration(std::shared_ptr<FleetProblem const> problem, double relative)
     : problem_(std::move(problem)), relative_(relative), counts_(visits().regions), means_(problem_->models),
-      between_(static_cast<std::size_t>(problem_->models) * problem_->models), value_(inf), low_(inf) {
+      between_(static_cast<std::size_t>(problem_->models) * problem_->models) {
     auto const models = static_cast<std::size_t>(problem_->models);
     Node node{};
     for (std::size_t model = 0; model < models; ++model)

@@ -14,8 +14,7 @@ void VisitEnumeration::Errors::train(Errors const &before, VisitProblem const &p
 }
 
 VisitEnumeration::VisitEnumeration(std::shared_ptr<VisitProblem const> problem, double relative)
-    : problem_(std::move(problem)), relative_(relative), nodes_(problem_->at_most + 1), counts_(problem_->regions),
-      value_(inf), low_(inf) {
+    : problem_(std::move(problem)), relative_(relative), nodes_(problem_->at_most + 1), counts_(problem_->regions) {
     for (auto &node : nodes_)
         node.errors = node.sizes = {problem_->initial, problem_->total, 0.0};
     nodes_[0].region = problem_->outside();

@@ -9,8 +9,7 @@
 namespace learnroute {
 VisitSearch::VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
-    : RuinSearch(problem->regions, near, params, seed), route_(std::move(problem)), value_(inf), best_value_(inf),
-      places_(route_.problem().regions) {
+    : RuinSearch(problem->regions, near, params, seed), route_(std::move(problem)), places_(route_.problem().regions) {
     find_sway();
 }
 

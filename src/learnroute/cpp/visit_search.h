@@ -18,9 +18,9 @@ namespace learnroute {
 class VisitSearch : public RuinSearch {
     VisitRoute route_;
     std::vector<Index> current_;
-    double value_;
+    double value_ = inf;
     std::vector<Index> best_;
-    double best_value_;
+    double best_value_ = inf;
     std::vector<Index> trial_;
     std::vector<Index> places_; // place of a visit to each region, or -1
     Index begin_ = 0;           // range of places whose visits may be moved
