@@ -19,16 +19,16 @@ import numpy as np
 from learnroute.model.objective import Weighted
 from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.core_travel import place_travel
 from learnroute.solvers.exact.branch_and_cut.separation import violated_subtours
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.solver import NgRouteProof
 from learnroute.solvers.exact.one_tree import one_tree_bound
-from learnroute.solvers.ground import place_ground
 from learnroute.solvers.local_search.candidates import both_candidates, candidates_of
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.local_search.population import Population
-from learnroute.solvers.local_search.side_by_side import Threads
+from learnroute.solvers.local_search.threads import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.matching.perfect_matching import minimum_matching
 from learnroute.solvers.params import DEFAULTS, OneTreeParams
@@ -114,7 +114,7 @@ CASES: dict[str, Callable[[], Run]] = {
     "crossover, T = 1000": lambda: cross(1000),
     "matching, T = 300": lambda: lambda run: minimum_matching(points=points(300, run).places),
     "matching, T = 1000": lambda: lambda run: minimum_matching(points=points(1000, run).places),
-    "k-d tree, T = 20000": lambda: lambda run: place_ground(points(20_000)).tree().nearest(10),
+    "k-d tree, T = 20000": lambda: lambda run: place_travel(points(20_000)).tree().nearest(10),
     "candidate lists, T = 20000, places": lambda: lambda run: candidates_of(problem(20_000, 80, matrix=False), 8),
     "candidate lists and alpha-nearness, T = 2000, places": lambda: lambda run: both_candidates(
         problem(2000, 80, matrix=False), K_OPT, Budget()

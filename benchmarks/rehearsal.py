@@ -11,7 +11,7 @@ import numpy as np
 
 from learnroute.learning import ProximalRegressor, RegionData
 from learnroute.learning.affine_maps import Draws, LinearTrainings
-from learnroute.solvers.rehearsal import Rehearsed
+from learnroute.solvers.rehearsal import RehearsalModel
 
 REGIONS, FEATURES, DRAWS, ORDERS = 14, 12, 32, 5000
 
@@ -28,7 +28,7 @@ def main() -> None:
     names = [f"R{k + 1}" for k in range(REGIONS)]
     trainings = LinearTrainings(ProximalRegressor(0.3), Draws(regions, DRAWS, 0), np.ones(REGIONS), names)
     found = trainings.maps(REGIONS)
-    priced = Rehearsed(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
+    priced = RehearsalModel(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
     print(f"maps: {1e3 * (time.process_time() - started):.0f} ms of processor time")
     orders = [rng.permutation(REGIONS) for _ in range(ORDERS)]
     started = time.process_time()

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from claims import Exact, ExactFleet, false_claims, random_fleet, random_problem, random_visits, sequences
-from damaged_files import JUNK, Reader, damaged, readers
-from forgeries import at, case, case_below_zero, judged, lists_in, mutated, numbers_in
+from damaged_files import JUNK, Reader, damage, readers
+from forgeries import at, case, case_below_zero, check_verdicts, lists_in, mutate, numbers_in
 from learnroute import InputError, Plan, Problem, RefusedError, plan, read_problem, verify
 from learnroute.formats.json_files import dumps, parse, problem_to_dict
 from learnroute.web.refusals import Refusal
@@ -101,7 +101,7 @@ def attack_certificates(seed: int) -> None:
     method = str(rng.choice(["exact", "search", "random", "auto"]))
     data = json.loads(json.dumps(plan(forged.problem, method, seed=seed % 1000).to_dict()))
     for _ in range(MUTANTS):
-        judged(forged, mutated(forged, data, rng))
+        check_verdicts(forged, mutate(forged, data, rng))
 
 
 def attack_forgeries(seed: int) -> None:
@@ -120,7 +120,7 @@ def attack_forgeries(seed: int) -> None:
     room = Fraction(1, 10**9) * abs(least) + Fraction(found.loss.magnitude) / 10**11
     rng, data = np.random.default_rng(seed), json.loads(dumps(found.to_dict()))
     for _ in range(MUTANTS):
-        forged = mutated(None, data, rng)
+        forged = mutate(None, data, rng)
         try:
             verdicts = {check.what: check.holds for check in verify(problem, forged)}
         except InputError:
@@ -145,7 +145,7 @@ def attack_files(seed: int) -> None:
             folder = Path(name)
             file = rng.choice(list(reader.files)) if rng.random() < 0.3 or not reader.main else reader.main
             for each, data in reader.files.items():
-                (folder / each).write_bytes(damaged(data, rng) if each == file else data)
+                (folder / each).write_bytes(damage(data, rng) if each == file else data)
             try:
                 assert isinstance(read_problem(folder / reader.main), Problem)
             except InputError as refusal:
@@ -165,7 +165,7 @@ def attack_requests(seed: int) -> None:
         for _ in range(rng.choice((1, 1, 2, 4))):
             _change(body, rng)
         data = dumps(body).encode()
-        data = damaged(data, rng) if rng.random() < 0.2 else data
+        data = damage(data, rng) if rng.random() < 0.2 else data
         try:
             assert isinstance(run_task(task, data, LIMITS, lambda _stage, _share: None), Result), task
         except Refusal as refusal:

@@ -32,7 +32,7 @@ settings.load_profile("repeatable")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Stop where the compiled core is missing, or older than its sources."""
+    """Stop if the compiled core is missing or older than its sources."""
     try:
         import learnroute._core  # noqa: F401
     except ImportError as error:
@@ -60,14 +60,14 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture(scope="module")  # while playwright runs, no other event loop can in this thread
 def browser() -> Iterator[Browser]:
-    from pages import launched
+    from pages import launch_browser
 
-    yield from launched()
+    yield from launch_browser()
 
 
 @pytest.fixture
 def opened(browser: Browser, service: Service) -> Iterator[Open]:
-    """Open the page; whatever it says on its console or loads from elsewhere fails the test."""
+    """Open the page; console messages and requests to other hosts fail the test."""
     from pages import opener
 
     yield from opener(browser, service)

@@ -1,4 +1,4 @@
-"""Files of every format that is read, and damaged copies of them."""
+"""Files of every readable format, and damaged copies of them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def readers(folder: Path) -> list[Reader]:
     return found
 
 
-def damaged(data: bytes, rng: random.Random) -> bytes:
+def damage(data: bytes, rng: random.Random) -> bytes:
     """Return a copy with one to three accidents."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         at, kind = rng.randrange(len(data) + 1), rng.randrange(8)

@@ -46,11 +46,11 @@ def error(objective: FleetObjective, routes: FleetRoutes) -> float:
     if rules.equal:
         out = np.array([a in {m for row in routes.models for m in row} for a in range(rules.size)])
         weights = out / out.sum()
-        return merged(means, between, objective.size, weights)
+        return merged_error(means, between, objective.size, weights)
     return least_merged(means, between, objective.size)
 
 
-def merged(means: np.ndarray, between: np.ndarray, size: int, weights: np.ndarray) -> float:
+def merged_error(means: np.ndarray, between: np.ndarray, size: int, weights: np.ndarray) -> float:
     """Return the summed error of an average."""
     return float(weights @ means - 0.5 * size * weights @ between @ weights)
 
@@ -67,7 +67,7 @@ def least_merged(means: np.ndarray, between: np.ndarray, size: int) -> float:
             weights[some] = np.linalg.lstsq(system, np.append(means[some], 1.0), rcond=None)[0][:-1]
             if weights.min() >= -1e-12 and abs(weights.sum() - 1) < 1e-9:
                 weights = np.maximum(weights, 0.0) / np.maximum(weights, 0.0).sum()
-                best = min(best, merged(means, between, size, weights))
+                best = min(best, merged_error(means, between, size, weights))
     return best
 
 
@@ -113,8 +113,8 @@ def best_of_all(objective: FleetObjective) -> tuple[float, FleetRoutes | None]:
                key=lambda pair: pair[0])  # fmt: skip
 
 
-def drawn_rules(rng: np.random.Generator, size: int) -> dict[str, Any]:
-    """Return random settings for `tests.visiting.drawn`."""
+def draw_rules(rng: np.random.Generator, size: int) -> dict[str, Any]:
+    """Return random settings for `tests.visiting.sample`."""
     regions: Sequence[int] = rng.permutation(size).tolist()
     kind = rng.integers(4)
     return {

@@ -131,7 +131,7 @@ def at(data: Any, path: tuple[Any, ...]) -> Any:
     return data
 
 
-def mutated(case: Case | None, data: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+def mutate(case: Case | None, data: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Return a plan with one to three changes; without a case, its route is not replaced by another one."""
     changed = copy.deepcopy(data)
     orders = [] if case is None else list(case.totals)
@@ -203,7 +203,7 @@ def true(case: Case, data: dict[str, Any], what: str) -> bool | None:
     return None
 
 
-def judged(case: Case, data: dict[str, Any]) -> int:
+def check_verdicts(case: Case, data: dict[str, Any]) -> int:
     """Compare all verdicts on a plan with the truth; return the number of verdicts."""
     try:
         found = verify(case.problem, data)

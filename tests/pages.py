@@ -26,7 +26,7 @@ FLAGS = [
 ]  # fmt: skip
 
 
-def launched() -> Iterator[Browser]:
+def launch_browser() -> Iterator[Browser]:
     """Start a browser: Debian's chromium, driven by playwright."""
     if CHROMIUM is None:
         if os.environ.get("CI") == "true":

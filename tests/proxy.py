@@ -12,7 +12,7 @@ from waiting import GUARD
 
 
 class Proxy:
-    """A reverse proxy on 127.0.0.1: shows a service under a path, which it takes off or leaves."""
+    """A reverse proxy on 127.0.0.1: serves a service under a path, which it strips or keeps."""
 
     def __init__(self, service: Service, path: str, strip: bool) -> None:
         self._target = int(service.url.rpartition(":")[2])

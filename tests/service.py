@@ -14,9 +14,9 @@ from typing import Any
 
 import httpx
 
-from learnroute.web.intake import Intake
 from learnroute.web.pool import Pool
-from learnroute.web.server import Server, bound
+from learnroute.web.request_bodies import BodyReader
+from learnroute.web.server import Server, listening_socket
 from learnroute.web.settings import Settings
 from waiting import GUARD, wait_for
 
@@ -28,14 +28,14 @@ get = functools.partial(httpx.get, timeout=GUARD)
 
 
 class Clock:
-    """The clock of an event loop: it stands still, but for `advance`, until it is let `go`."""
+    """The clock of an event loop, which only moves by `advance` until `go` releases it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop, self.now = loop, loop.time()
         loop.time = lambda: self.now  # type: ignore[method-assign]
 
     async def advance(self, seconds: float) -> None:
-        """Put it forward, and let the loop do whatever is due then."""
+        """Advance the clock, and let the loop run everything that is due."""
         self.now += seconds
         for _ in range(20):  # some of it makes the next step due
             await asyncio.sleep(0)
@@ -49,12 +49,12 @@ class Service:
     """A service on a free port of 127.0.0.1, in a thread of this process; the clock of its loop may be `still`."""
 
     def __init__(self, settings: Settings, still: bool = False) -> None:
-        self._listener = bound(settings.host, 0)
+        self._listener = listening_socket(settings.host, 0)
         self._server = Server(settings, self._listener)
         self.url = self._server.url.rstrip("/")
         state = self._server.config.app.state  # type: ignore[union-attr]
         self.pool: Pool = state.pool
-        self.intake: Intake = state.intake
+        self.bodies: BodyReader = state.bodies
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listener]})
         self._thread.start()
         wait_for(lambda: self._server.started)
@@ -72,7 +72,7 @@ class Service:
         self._listener.close()
 
     def advance(self, seconds: float) -> None:
-        """Put the clock of the event loop forward; return when whatever is due then has happened."""
+        """Advance the clock of the event loop; return when everything due has run."""
         assert self._clock is not None
         asyncio.run_coroutine_threadsafe(self._clock.advance(seconds), self._clock.loop).result(GUARD)
 
@@ -103,7 +103,7 @@ def example(name: str = "warehouse-robot") -> dict[str, Any]:
 
 
 def districts(kept: Sequence[int] = (0, 1, 2, 3, 4, 5, 6, 8, 11), **changes: Any) -> dict[str, Any]:
-    """Return the city survey with these districts alone; plans with coupling are quick for the usual nine."""
+    """Return the city survey with only these districts; plans with coupling are quick for nine of them."""
     data = example("city-survey")
     for member in ("regions", "coordinates", "initial", "vectors"):
         data[member] = [data[member][k] for k in kept]

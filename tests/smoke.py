@@ -1,4 +1,4 @@
-"""Install each wheel and sdist of a folder into an empty environment, and plan there, far from the checkout.
+"""Install each wheel and sdist of a folder into an empty environment, and plan there, outside of the checkout.
 
 python tests/smoke.py dist
 """
@@ -23,7 +23,7 @@ def run(*command: str | Path, folder: Path) -> str:
 
 
 def smoke(package: Path) -> None:
-    """Install a package and go once through plan and verify, on a drawn problem and on an example that it brings."""
+    """Install a package, then plan and verify a random problem and an example of the package."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         venv.create(folder / "env", with_pip=True)

@@ -18,12 +18,12 @@ def _in_python() -> None:
 
 
 def _in_c() -> None:
-    """One call that never comes back and never lets another thread run."""
+    """Block forever without letting another thread run."""
     re.match(r"(a+)+$", "a" * 60 + "b")
 
 
 def _outside_of_python() -> None:
-    """One call that never comes back, without Python's lock: as the compiled core."""
+    """Block forever without Python's lock, like the compiled core."""
     time.sleep(1e6)
 
 
@@ -31,14 +31,14 @@ HANGS = {"python": _in_python, "c": _in_c, "core": _outside_of_python}
 
 
 def _report_for_ever(progress: Progress) -> None:
-    """A task that never ends by itself, but when it is told to."""
+    """Report progress until stopped."""
     while True:
         progress("endless", 0.5)
         time.sleep(0.01)
 
 
 def work(line: Connection) -> None:
-    """Be a worker in which tasks get stuck where the title of the problem asks for it."""
+    """Run a worker in which tasks get stuck if the title of the problem requests it."""
     for name, kind in list(tasks.TASKS.items()):
         tasks.TASKS[name] = replace(kind, run=_stuck(kind.run))
     worker.work(line)

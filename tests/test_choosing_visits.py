@@ -1,4 +1,4 @@
-"""Trade-offs, comparisons and robustness where visits are optional."""
+"""Trade-offs, comparisons and robustness with optional visits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_curve_is_the_pareto_front_of_all_sequences(block: int) -> None:
                 ), problem
 
 
-def test_a_curve_over_visits_is_drawn_and_told() -> None:
+def test_visit_curve_is_drawn_and_summarised() -> None:
     problem = small()
     found = tradeoff(problem)
     assert found.complete

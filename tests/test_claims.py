@@ -1,4 +1,4 @@
-"""What plans claim is true for the exact numbers of the problem, and what `verify` says agrees with it."""
+"""Claims of plans are true for the exact numbers of the problem, and `verify` agrees."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_no_claim_is_false_and_no_honest_plan_is_refuted(batch: int) -> None:
 
 @pytest.mark.parametrize("batch", range(3))
 def test_no_claim_about_fleets_is_false_and_no_honest_plan_is_refuted(batch: int) -> None:
-    """All splits of all sequences are priced; `search` may find no routes where travel is no metric."""
+    """All splits of all sequences are evaluated; `search` may find no routes if travel is not a metric."""
     verdicts = []
     for seed in range(20 * batch, 20 * batch + 20):
         problem = random_fleet(seed, 5 if seed % 20 == 0 else 4)
@@ -73,7 +73,7 @@ def test_no_claim_about_fleets_is_false_and_no_honest_plan_is_refuted(batch: int
 
 @pytest.mark.parametrize("seed", range(12))
 def test_routes_of_fleets_below_a_forged_optimum_are_found(seed: int) -> None:
-    """Some routes are called optimal: the verdict is the truth."""
+    """Some routes are claimed to be optimal; the verdict is correct."""
     problem = random_fleet(3000 + seed, 3)
     if problem is None or problem.fleet_rules is None:
         return
@@ -94,7 +94,7 @@ def test_routes_of_fleets_below_a_forged_optimum_are_found(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(24))
 def test_routes_below_a_forged_optimum_are_found(seed: int) -> None:
-    """Each order is called optimal in turn: the verdict is the truth."""
+    """Each order is claimed to be optimal in turn; the verdict is correct."""
     problem = random_problem(1000 + seed, 4)
     if problem is None:
         return
@@ -172,7 +172,7 @@ def test_honest_plans_are_confirmed(data: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("given", [["x"], {"a": 1}, 10**400, True, None, [[1.0]], [1.0, "auto"], "auto", -1.0, [1.0]])
-def test_a_regularisation_that_is_no_number_is_refuted(
+def test_regularisation_that_is_not_a_number_is_refuted(
     given: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, out = tmp_path / "p.json", tmp_path / "plan.json"
@@ -211,7 +211,7 @@ def test_a_tree_that_takes_too_much_work_is_not_checked(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("member", ["expected_errors", "label_noise", "features", "samples", "loss_at_most"])
-def test_what_following_goes_by_is_checked(member: str) -> None:
+def test_members_used_by_follow_are_checked(member: str) -> None:
     for learner in (Learner(20, 100, 0.3), Learner(120, 100, 0.3), Proximal(20, 100, 0.3, regularization=0.7)):
         problem = Problem([[0, 1, 2], [1, 0, 1], [2, 1, 0]], learner, vectors=[[0.0], [1.0], [3.0]], initial=[1, 2, 3])
         data = plan(problem).to_dict()

@@ -66,7 +66,7 @@ def moments(m: int, n: int, regularizations: tuple[float, ...]) -> Moments:
 
 
 def totals(problem: Problem, order: Any, regularizations: Any) -> Any:
-    """The total loss by λ: one number each, or (with two axes) one row a schedule. The recursion, written out."""
+    """The total loss by λ (with two axes: one row per schedule), by the explicit recursion."""
     table = np.asarray(regularizations, dtype=float)
     by_visit = np.broadcast_to(table[..., None], (*table.shape, problem.size)) if table.ndim == 1 else table
     delta, m, variance = np.array(oracle.delta_of(problem)), problem.learner.features, problem.learner.noise**2
@@ -184,7 +184,7 @@ def test_recursive_least_squares_has_known_limits() -> None:
     assert found.error == pytest.approx(float(pooled_curve(fixed)(np.array(values)).min()), rel=1e-5)
 
 
-def test_savings_and_memory_are_told() -> None:
+def test_savings_and_memory_are_reported() -> None:
     found = compare_learners(small(Learner(60, 100, 0.5)))
     sums = [float(one.total or 0) for one in found.rows]
     assert [one.saves for one in found.rows[1:]] == pytest.approx([sums[0] - value for value in sums[1:]])
@@ -194,7 +194,7 @@ def test_savings_and_memory_are_told() -> None:
     assert found.best.total == min(sums[:-1])
 
 
-def test_where_least_squares_has_no_error_its_rows_say_so() -> None:
+def test_if_least_squares_has_no_error_its_rows_report_it() -> None:
     problem = small(LEARNERS["equal"], samples=[30, 40, 21, 15])
     found = compare_learners(problem)
     assert found.rows[0].refused == "the expected error does not exist for m = 20, n = 21"
@@ -207,7 +207,7 @@ def test_where_least_squares_has_no_error_its_rows_say_so() -> None:
     assert draw_learners(found, problem).axes
 
 
-def test_unbiased_estimates_are_what_all_errors_are_by() -> None:
+def test_all_errors_use_the_unbiased_estimates() -> None:
     exact = small(Learner(60, 100, 0.5))
     wide = small(Learner(60, 100, 0.5), dissimilarity=3 * np.array(exact.dissimilarity), initial=[9, 9, 9, 9])
     wide = wide.replace(dissimilarity_estimate=exact.dissimilarity, initial_estimate=exact.initial)
@@ -227,7 +227,7 @@ def test_a_table_is_the_same_for_a_seed_and_comes_in_time() -> None:
     assert all(sorted(one.order or ()) == list(range(7)) for one in hurried.rows if one.learner != CHOSEN)
 
 
-def test_dissimilarities_that_no_models_have_are_told() -> None:
+def test_dissimilarities_that_no_models_have_are_reported() -> None:
     notes = compare_learners(small(dissimilarity=[[0, 1, 9, 9], [1, 0, 1, 9], [9, 1, 0, 1], [9, 9, 1, 0]])).notes
     assert any("not squared distances" in note for note in notes)
     assert not any("not squared distances" in note for note in compare_learners(
@@ -237,7 +237,7 @@ def test_dissimilarities_that_no_models_have_are_told() -> None:
 
 
 def test_the_order_of_many_regions_with_even_weights_is_found() -> None:
-    """A large λ gives all positions the same weight; searches of many regions once divided by zero there."""
+    """A large λ gives all positions the same weight, which must not cause a division by zero."""
     problem = random_problem("places", 150, Learner(120, 100, 0.5), 1).with_regularization(1e4)
     found = plan(problem, "search", params=SolverParams(search=IteratedLocalSearchParams(many_perturbations=5)))
     assert sorted(found.order) == list(range(150))
@@ -253,7 +253,7 @@ def test_the_order_of_many_regions_with_even_weights_is_found() -> None:
         (lambda: random_problem("places", 2001, Learner(8, 20), 0), "regions has 2001 entries: learners are compared"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_in_a_line(given: Any, message: str) -> None:
+def test_invalid_comparisons_are_rejected_in_one_line(given: Any, message: str) -> None:
     with pytest.raises(InputError) as refusal:
         compare_learners(given())
     assert str(refusal.value).startswith(message)
@@ -276,7 +276,7 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert "unknown format '.gpx'" in err
 
 
-def test_the_figures_of_the_documents_are_those_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_documents_have_the_figures_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, "learners", str(ROOT / "examples" / "city-survey.json"))
     assert code == 0
     printed = [line.split() for line in out.splitlines()]

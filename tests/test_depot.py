@@ -1,4 +1,4 @@
-"""A depot that is no region: plans, bounds, proofs and the checker against all orders, for each learner rule."""
+"""A depot: plans, bounds, proofs and the checker against all orders, for each learning rule."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ UNEQUAL = {"mixed": [30, 10, 40, 12, 25, 8], "fewer": [12, 20, 8, 25, 15, 10], "
 
 
 def problem_of(kind: str, *, returns: bool = True, end: bool = False, seed: int = 0, vectors: bool = False) -> Problem:
-    """Return a problem of six regions and a depot, whose ways differ by direction."""
+    """Return a problem of six regions and a depot with asymmetric travel."""
     rng = np.random.default_rng(seed)
     points = rng.random((SIZE, 3))
     delta = ((points[:, None] - points) ** 2).sum(axis=2)
@@ -67,7 +67,7 @@ def problem_of(kind: str, *, returns: bool = True, end: bool = False, seed: int 
 
 
 def brute_force(problem: Problem) -> Iterator[tuple[tuple[int, ...], float]]:
-    """The total loss of every allowed route: the recursion region by region, the depot's ways added by hand."""
+    """The total loss of every allowed route, by the recursion and explicit travel from and to the depot."""
     assert problem.depot is not None
     size, depot = problem.size, problem.depot
     delta = np.array([problem.dissimilarities_to(i) for i in range(size)])
@@ -204,7 +204,7 @@ def test_a_region_becomes_the_depot(places: bool) -> None:
 
 
 def test_more_regions_than_are_enumerated() -> None:
-    """The proofs of other kinds, with a depot: branch-and-bound, ng-routes, 1-trees; each is checked."""
+    """Other proofs with a depot (branch and bound, ng-routes, 1-trees) are checked."""
     rng = np.random.default_rng(7)
     places, points = rng.random((26, 2)), rng.random((26, 3))
     for learner in (LEARNERS["under"], LEARNERS["over"], LEARNERS["proximal"]):
@@ -244,7 +244,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_depots_that_do_not_fit_are_refused_by_name(case: str) -> None:
+def test_depots_that_do_not_fit_are_rejected_by_name(case: str) -> None:
     make, line = REFUSED[case]
     with pytest.raises(InputError, match=line) as caught:
         make()
@@ -257,7 +257,7 @@ def test_the_depot_is_no_stop_of_a_route_that_is_given() -> None:
         evaluate(problem, list(plan(problem).stops))
 
 
-def test_a_depot_that_two_regions_are_called_is_refused() -> None:
+def test_ambiguous_name_of_a_depot_is_rejected() -> None:
     data = {
         "regions": ["A", "B", "A", "C"],
         "coordinates": [[0, 0], [1, 0], [0, 1], [1, 1]],

@@ -1,4 +1,4 @@
-"""What plans go by: unbiased estimates where the problem has them, upper bounds where that is asked for; all say which.
+"""Dissimilarities of plans: unbiased estimates if the problem has them, upper bounds on request; results name them.
 
 The oracle: a problem that has the estimates as its only dissimilarities, and one that has the upper bounds.
 """
@@ -70,7 +70,7 @@ def problems(learner: Learner) -> tuple[Problem, Problem, Problem]:
     return both, alone, bounds
 
 
-def alike(found: Any, wanted: Any) -> None:
+def assert_same_plan(found: Any, wanted: Any) -> None:
     """The same route, loss and learner."""
     assert found.order == wanted.order
     assert found.loss == wanted.loss
@@ -82,12 +82,12 @@ def alike(found: Any, wanted: Any) -> None:
 def test_plans_are_those_of_the_estimates_or_of_the_bounds(name: str) -> None:
     both, alone, bounds = problems(LEARNERS[name])
     found, upper = plan(both), plan(both.with_upper_bounds())
-    alike(found, plan(alone))
-    alike(upper, plan(bounds))
+    assert_same_plan(found, plan(alone))
+    assert_same_plan(upper, plan(bounds))
     assert (found.dissimilarities, upper.dissimilarities) == ("estimate", "upper")
     assert found.to_dict()["dissimilarities"] == "estimate"
     assert not any("unbiased" in note or "upper bound" in note for note in found.notes)
-    alike(evaluate(both, range(SIZE)), evaluate(alone, range(SIZE)))
+    assert_same_plan(evaluate(both, range(SIZE)), evaluate(alone, range(SIZE)))
     decided = both.replace(learner=found.learner)
     history = error_over_time(decided, found.order)
     assert history == pytest.approx(error_over_time(alone.replace(learner=found.learner), found.order))
@@ -132,7 +132,7 @@ def test_plan_and_learners_agree(name: str) -> None:
         assert table.dissimilarities == planned.dissimilarities
 
 
-def test_every_result_says_which() -> None:
+def test_every_result_names_its_dissimilarities() -> None:
     both, alone, _ = problems(LEARNERS["over"])
     for asked, kind in ((both, "estimate"), (both.with_upper_bounds(), "upper"), (alone, "upper")):
         results = compare(asked, ["exact"]), tradeoff(asked), compare_learners(asked), Journey(asked)
@@ -161,7 +161,7 @@ def test_robustness_is_about_the_upper_bounds() -> None:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_plans_are_verified_by_what_they_say(name: str) -> None:
+def test_plans_are_verified_with_the_dissimilarities_they_name(name: str) -> None:
     both, alone, _ = problems(LEARNERS[name])
     found, upper = plan(both), plan(both.with_upper_bounds())
     assert verify(both, found).holds, verify(both, found)
@@ -181,7 +181,7 @@ def test_plans_are_verified_by_what_they_say(name: str) -> None:
     assert verify(both, raised).verdict == "refuted"
 
 
-def test_plans_are_read_back_with_what_they_go_by() -> None:
+def test_plans_are_read_back_with_their_dissimilarities() -> None:
     both, _, _ = problems(LEARNERS["over"])
     for asked in (both, both.with_upper_bounds()):
         found = plan(asked)
@@ -203,12 +203,12 @@ def test_files_keep_what_is_given(suffix: str, tmp_path: Path) -> None:
             assert np.array(again[field]) == pytest.approx(np.array(value), rel=1e-12)
 
 
-def test_vectors_give_way_to_estimates() -> None:
+def test_estimates_take_precedence_over_vectors() -> None:
     both, alone, _ = problems(LEARNERS["proximal"])
     vectors = np.random.default_rng(3).standard_normal((SIZE, 3))
     mixed = both.replace(dissimilarity=None, dissimilarity_low=None, vectors=vectors)
     found = plan(mixed)
-    alike(found, plan(alone))
+    assert_same_plan(found, plan(alone))
     assert found.loss_at_most is None
     assert verify(mixed, found).holds
     assert plan(mixed.with_upper_bounds()).loss == plan(alone.replace(
@@ -218,7 +218,7 @@ def test_vectors_give_way_to_estimates() -> None:
 # Journeys
 
 
-def test_a_journey_goes_by_the_estimates_and_what_is_measured(tmp_path: Path) -> None:
+def test_journey_uses_estimates_and_measurements(tmp_path: Path) -> None:
     both, alone, bounds = problems(LEARNERS["over"])
     file = tmp_path / "trip.json"
     trip, wanted, upper = Journey(both, file=file), Journey(alone), Journey(both.with_upper_bounds())

@@ -37,7 +37,7 @@ def prose(page: Path) -> str:
 
 
 def code_of(page: Path) -> str:
-    """Return the code blocks of a page, lines that go on joined."""
+    """Return the code blocks of a page, with continued lines joined."""
     return "\n".join(re.findall(r"^```\w*\n(.*?)^```", page.read_text(), re.M | re.S)).replace("\\\n", " ")
 
 
@@ -79,7 +79,7 @@ def test_code_blocks_can_be_parsed(page: Path) -> None:
 def test_commands_in_documents_have_the_options_that_are_shown(page: Path) -> None:
     for line in re.findall(r"^learnroute ([a-z]+ .*)$", code_of(page), re.M):
         name, *words = line.split("#")[0].split()
-        command = commands.all()[name]
+        command = commands.load()[name]
         known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         used = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
         assert used <= known | {"--help"}, f"{page.name}: learnroute {line}"
@@ -158,8 +158,8 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> N
         assert not re.findall(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//", sheet.read_text()), sheet.name
 
 
-def test_the_tutorial_of_ones_own_tasks_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a few images of digits, each region with its pixels in another order; the block for PyTorch is left out."""
+def test_tutorial_on_user_defined_tasks_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a few images of digits, with permuted pixels per region; the block for PyTorch is omitted."""
     from sklearn.datasets import load_digits
 
     monkeypatch.chdir(tmp_path)

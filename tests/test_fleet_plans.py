@@ -1,4 +1,4 @@
-"""Plans of several vehicles or models: what they say, how they are written, and how many pay."""
+"""Plans of several vehicles or models: content, files, and comparison of sizes."""
 
 from __future__ import annotations
 
@@ -209,12 +209,12 @@ def test_merging_needs_distances_and_a_linear_law() -> None:
         (["R1", "R2"], None, "a list of region names per vehicle"),
     ],
 )
-def test_routes_that_break_rules_are_refused(routes: list[object], models: list[int] | None, said: str) -> None:
+def test_routes_that_break_rules_are_rejected(routes: list[object], models: list[int] | None, said: str) -> None:
     with pytest.raises(InputError, match=said):
         evaluate(problem(fleet=Fleet(vehicles=2)), routes, models=models)
 
 
-def test_limits_are_kept_or_refused() -> None:
+def test_limits_are_kept_or_rejected() -> None:
     asked = problem(fleet=Fleet(vehicles=2, limit=25.0))
     made = plan(asked)
     assert max(made.travels or ()) <= 25.0

@@ -19,7 +19,7 @@ from learnroute.solvers.fleets.bounds import fleet_bound
 from learnroute.solvers.fleets.exact import exact, is_small
 from learnroute.solvers.fleets.search import search
 from learnroute.solvers.params import DEFAULTS, SolverParams
-from visiting import drawn
+from visiting import sample
 
 QUICK = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=3, iterations=300, repair=2000))
 MODES: dict[str, dict[str, bool]] = {"merged": {"merged": True}, "equal": {"merged": True, "equal": True}, "own": {}}
@@ -32,10 +32,10 @@ def solve(objective: FleetObjective, solver: Any = exact, seed: int = 0, params:
     return found
 
 
-def drawn_fleet(seed: int, mode: str, several: str, size: int = 4, count: int = 2, **rules: Any) -> FleetObjective:
+def draw_fleet(seed: int, mode: str, several: str, size: int = 4, count: int = 2, **rules: Any) -> FleetObjective:
     """A fleet with rules, laws and travel drawn at random."""
     rng = np.random.default_rng([seed, len(mode), len(several)])
-    visits = drawn(rng, size, **{**fleets.drawn_rules(rng, size), **rules}, vectors=mode != "own")
+    visits = sample(rng, size, **{**fleets.draw_rules(rng, size), **rules}, vectors=mode != "own")
     numbers: dict[str, Any] = {"vehicles": 1, "models": 1, several: count, "merged": False, **MODES[mode]}
     fleet = FleetRules(**numbers, longest=bool(rng.random() < 0.5))
     return FleetObjective(visits, fleet)
@@ -45,7 +45,7 @@ def drawn_fleet(seed: int, mode: str, several: str, size: int = 4, count: int = 
 @pytest.mark.parametrize("several", ["vehicles", "models"])
 def test_the_best_of_all_routes_is_found_and_proved(mode: str, several: str) -> None:
     for seed in range(4):
-        objective = drawn_fleet(seed, mode, several, 3 + seed % 2, 2 + seed // 3)
+        objective = draw_fleet(seed, mode, several, 3 + seed % 2, 2 + seed // 3)
         best, where = fleets.best_of_all(objective)
         assert where is not None
         found = solve(objective)
@@ -68,7 +68,7 @@ def shortest_ways(travel: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("several", ["vehicles", "models"])
 def test_limits_and_budgets_are_kept(mode: str, several: str) -> None:
-    """Each limit is less than, or as much as, what the best routes without it travel."""
+    """Each limit is at most the travel of the best routes without it."""
     stopped = 0
     settings: dict[str, Any] = {
         "required": [0, 1],
@@ -79,7 +79,7 @@ def test_limits_and_budgets_are_kept(mode: str, several: str) -> None:
         "by_position": False,
     }
     for seed in (1,):
-        free = drawn_fleet(seed, mode, several, **settings)
+        free = draw_fleet(seed, mode, several, **settings)
         free = replace(free, visits=replace(free.visits, travel=shortest_ways(free.visits.travel)))
         routes = fleets.best_of_all(free)[1]
         assert routes is not None
@@ -117,7 +117,7 @@ def test_routes_from_starts_beyond_the_limits_are_annealed() -> None:
     assert max(shares) == 1.0
 
 
-def test_nobody_travels_where_the_budget_is_zero() -> None:
+def test_no_travel_with_a_budget_of_zero() -> None:
     for fleet in (Fleet(vehicles=2), Fleet(vehicles=2, limit=0.0)):
         found = plan(small(Learner(8, 6, 0.2), visits=Visits(budget=0.0), fleet=fleet), method="search")
         assert found.travels == (0.0, 0.0)
@@ -125,8 +125,8 @@ def test_nobody_travels_where_the_budget_is_zero() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_seven_regions_and_three_vehicles(mode: str) -> None:
-    """All routes of seven regions are too many for the oracle: so there are few visits."""
-    objective = drawn_fleet(1, mode, "vehicles", 7, 3, required=[0, 3], forbidden=(), repeat=1, at_most=3)
+    """The oracle cannot try all routes of seven regions, so there are few visits."""
+    objective = draw_fleet(1, mode, "vehicles", 7, 3, required=[0, 3], forbidden=(), repeat=1, at_most=3)
     best, _ = fleets.best_of_all(objective)
     for solver in (exact, search):
         found = solve(objective, solver).routes
@@ -135,7 +135,7 @@ def test_seven_regions_and_three_vehicles(mode: str) -> None:
 
 
 def test_three_models_of_seven_regions() -> None:
-    objective = drawn_fleet(2, "own", "models", 7, 3, required=[2], forbidden=(), repeat=1, at_most=3)
+    objective = draw_fleet(2, "own", "models", 7, 3, required=[2], forbidden=(), repeat=1, at_most=3)
     best, _ = fleets.best_of_all(objective)
     for solver in (exact, search):
         found = solve(objective, solver).routes
@@ -172,7 +172,7 @@ def small(learner: Learner, seed: int = 0, **fields: Any) -> Problem:
 @pytest.mark.parametrize("rule", LEARNERS)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_plans_of_all_rules_are_the_best(rule: str, setting: str) -> None:
-    """The mode goes around, so that each is met with each rule."""
+    """Modes rotate, so that each is combined with each rule."""
     turn = list(LEARNERS).index(rule) + list(SETTINGS).index(setting)
     fleet = [
         Fleet(vehicles=2), Fleet(vehicles=2, weights="equal", travel="longest"), Fleet(vehicles=2, serve="own"),
@@ -212,7 +212,7 @@ def test_one_vehicle_has_the_plan_that_there_is_without_a_fleet(visits: Visits |
         assert found.to_dict() | {"seconds": 0} == wanted.to_dict() | {"seconds": 0}
 
 
-def test_one_model_that_serves_where_it_is_better_than_none() -> None:
+def test_one_model_that_serves_if_it_is_better_than_none() -> None:
     problem = small(LEARNERS["m < n"], fleet=Fleet(serve="own"), visits=Visits())
     found = plan(problem)
     assert found.optimal
@@ -223,12 +223,12 @@ def test_one_model_that_serves_where_it_is_better_than_none() -> None:
 
 
 def test_bounds_are_below_all_routes() -> None:
-    """Hundreds of fleets, laws that no model obeys and dissimilarities that are no distances included."""
+    """Hundreds of fleets, including laws that no model obeys and dissimilarities that are not distances."""
     sharp = 0
     for seed in range(120):
         rng = np.random.default_rng([seed, 4])
-        settings = {**fleets.drawn_rules(rng, 3), "required": [0, 1] if seed % 2 else [], "forbidden": (), "at_most": 2}
-        visits = drawn(rng, 3, vectors=seed % 4 > 0, **settings)
+        settings = {**fleets.draw_rules(rng, 3), "required": [0, 1] if seed % 2 else [], "forbidden": (), "at_most": 2}
+        visits = sample(rng, 3, vectors=seed % 4 > 0, **settings)
         if seed % 4 == 0:
             apart = visits.known.matrix + visits.known.matrix.T
             np.fill_diagonal(apart, 0.0)
@@ -248,7 +248,7 @@ def test_bounds_are_below_all_routes() -> None:
 
 
 def programme(rng: np.random.Generator, count: int, regions: int = 6) -> tuple[np.ndarray, np.ndarray]:
-    """Means and distances of models with a scatter each."""
+    """Means and distances of models with individual scatter."""
     points, models = rng.standard_normal((regions, 3)), rng.standard_normal((count, 3))
     scatter = rng.random(count) * rng.choice([0.0, 0.1, 2.0])
     means = ((points[None] - models[:, None]) ** 2).sum(axis=(1, 2)) + regions * scatter
@@ -266,7 +266,7 @@ def test_weights_of_averages_are_the_best(count: int) -> None:
         assert weights.min() >= 0
         assert weights.sum() == pytest.approx(1.0, rel=1e-12)
         least = fleets.least_merged(means, between, 6)
-        assert fleets.merged(means, between, 6, weights) == pytest.approx(least, rel=1e-9)
+        assert fleets.merged_error(means, between, 6, weights) == pytest.approx(least, rel=1e-9)
 
 
 @pytest.mark.parametrize("count", [FEW + 1, 20])

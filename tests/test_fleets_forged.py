@@ -1,4 +1,4 @@
-"""Plans of fleets are confirmed, and refuted where something in them is forged."""
+"""Plans of fleets are confirmed, and forged ones are refuted."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def test_honest_plans_are_confirmed(name: str, method: str) -> None:
         assert report.holds, [check for check in report if not check.holds]
 
 
-def moved(data: Data, problem: Problem) -> None:
+def change_service(data: Data, problem: Problem) -> None:
     """Let another model serve a region."""
     first = next(name for name, one in data["served_by"].items() if one is not None)
     data["served_by"][first] = None if data["served_by"][first] == 0 else 0
 
 
-def weighted(data: Data, problem: Problem) -> None:
+def change_weights(data: Data, problem: Problem) -> None:
     weights = data["weights"]
     data["weights"] = [weights[0] / 2, weights[1] + weights[0] / 2] if weights[0] else [0.5, 0.5]
 
@@ -93,7 +93,7 @@ def negative(data: Data, problem: Problem) -> None:
     data["weights"] = [1.5, -0.5]
 
 
-def sent(data: Data, problem: Problem) -> None:
+def add_vehicle(data: Data, problem: Problem) -> None:
     """One vehicle too many."""
     data["routes"].append([problem.regions[-1]])
 
@@ -102,8 +102,8 @@ def cheaper(data: Data, problem: Problem) -> None:
     data["loss"]["total"] *= 0.999
 
 
-def rewarded(data: Data, problem: Problem) -> None:
-    """Averaging gains more than it does."""
+def increase_gain(data: Data, problem: Problem) -> None:
+    """Claim a larger gain from averaging."""
     data["loss"]["pairs"] -= 0.01
     data["loss"]["total"] -= 0.01
 
@@ -112,13 +112,13 @@ def nearer(data: Data, problem: Problem) -> None:
     data["travels"][0] += 0.5
 
 
-def raised(data: Data, problem: Problem) -> None:
+def raise_bound(data: Data, problem: Problem) -> None:
     total = data["loss"]["total"]
     data["certificate"] = {"kind": "simple", "bound": 0.999 * total}
     data |= {"optimal": False, "lower_bound": 1.001 * total, "gap": None, "certified_ratio": None, "guarantee": None}
 
 
-def elsewhere(data: Data, problem: Problem) -> None:
+def change_depot(data: Data, problem: Problem) -> None:
     data["expected_errors"][0] += 0.01
 
 
@@ -126,7 +126,7 @@ def without(data: Data, problem: Problem) -> None:
     data["contributions"][-1] += 0.01
 
 
-def skipped(data: Data, problem: Problem) -> None:
+def omit_region(data: Data, problem: Problem) -> None:
     data["skipped"] = [*data["skipped"], "R1"]
 
 
@@ -135,7 +135,7 @@ def unknown(data: Data, problem: Problem) -> None:
 
 
 def missing(data: Data, problem: Problem) -> None:
-    """The region that must be visited is not."""
+    """Omit the required region."""
     data["routes"] = [[name for name in route if name != "R1"] for route in data["routes"]]
     for member in ("route", "order", "models"):
         data.pop(member, None)
@@ -145,8 +145,8 @@ def ratio(data: Data, problem: Problem) -> None:
     data["guarantee_paper"] = 2.0
 
 
-def served(data: Data, problem: Problem) -> None:
-    """What the other mode says."""
+def change_mode(data: Data, problem: Problem) -> None:
+    """Claim the service of the other mode."""
     if "weights" in data:
         data["served_by"] = dict.fromkeys(problem.regions, 0)
     else:
@@ -154,22 +154,22 @@ def served(data: Data, problem: Problem) -> None:
 
 
 FORGERIES: list[tuple[Callable[[Data, Problem], None], str, set[str]]] = [
-    (moved, "served_by", {"own vehicles", "models"}),
-    (weighted, "weights", {"merged", "equal", "merged models"}),
+    (change_service, "served_by", {"own vehicles", "models"}),
+    (change_weights, "weights", {"merged", "equal", "merged models"}),
     (unnormalised, "weights", {"merged", "equal", "merged models"}),
     (negative, "weights", {"merged", "equal"}),
-    (sent, "routes", set(FLEETS)),
+    (add_vehicle, "routes", set(FLEETS)),
     (cheaper, "loss", set(FLEETS)),
-    (rewarded, "loss", {"merged", "merged models"}),
+    (increase_gain, "loss", {"merged", "merged models"}),
     (nearer, "travels", set(FLEETS)),
-    (raised, "bound", {"merged", "models"}),
-    (elsewhere, "expected_errors", set(FLEETS)),
+    (raise_bound, "bound", {"merged", "models"}),
+    (change_depot, "expected_errors", set(FLEETS)),
     (without, "contributions", set(FLEETS)),
-    (skipped, "skipped", {"merged", "models"}),
+    (omit_region, "skipped", {"merged", "models"}),
     (unknown, "routes", {"merged", "models"}),
     (missing, "routes", {"merged", "models"}),
     (ratio, "guarantee_paper", {"merged"}),
-    (served, "", set(FLEETS)),
+    (change_mode, "", set(FLEETS)),
 ]
 
 
@@ -196,7 +196,7 @@ def test_models_of_one_vehicle_are_numbers_of_models() -> None:
 
 
 def test_broken_limits_are_refuted() -> None:
-    """A plan for a longer limit, or a larger budget, is none for a shorter one; nor is its bound."""
+    """A plan for a longer limit or a larger budget is invalid for a smaller one, as is its bound."""
     free = problem_of(Fleet(vehicles=2, serve="own"), visits=None)
     data = planned(free)
     limit, budget = 0.99 * max(data["travels"]), 0.99 * sum(data["travels"])
@@ -214,7 +214,7 @@ def test_plans_of_one_route_say_nothing_of_models() -> None:
 
 
 @pytest.mark.parametrize("data", [{}, {"routes": []}, {"route": [], "order": [], "loss": {}}])
-def test_what_is_no_plan_of_a_fleet_is_said_in_one_line(data: Data) -> None:
+def test_invalid_fleet_plans_are_rejected_in_one_line(data: Data) -> None:
     with pytest.raises(InputError, match="routes") as error:
         verify(problem_of(FLEETS["merged"]), data)
     assert "\n" not in str(error.value)
@@ -242,7 +242,7 @@ def test_the_floor_of_an_average_is_confirmed_and_refuted_if_raised(
         (Fleet(models=2, serve="merged"), {}),
     ):
         problem = problem_of(fleet, 8, learner=learner, visits=Visits(["R1", "R2", "R5", "R7"]), **fields)
-        data = evaluated(problem, [[f"R{1 + i}" for i in range(k, 8, fleet.vehicles)] for k in range(fleet.vehicles)])
+        data = routes_data(problem, [[f"R{1 + i}" for i in range(k, 8, fleet.vehicles)] for k in range(fleet.vehicles)])
         assert data["certificate"]["kind"] == "simple"
         report = verify(problem, data)
         assert report.holds, [check for check in report if not check.holds]
@@ -250,7 +250,7 @@ def test_the_floor_of_an_average_is_confirmed_and_refuted_if_raised(
         assert refuted(problem, data) == {"certificate"}
 
 
-def evaluated(problem: Problem, routes: list[list[str]]) -> Data:
+def routes_data(problem: Problem, routes: list[list[str]]) -> Data:
     one = len(routes) == 1
     found = evaluate(
         problem, routes[0] if one else routes, models=[i % 2 for i in range(len(routes[0]))] if one else None
@@ -260,18 +260,18 @@ def evaluated(problem: Problem, routes: list[list[str]]) -> Data:
 
 
 def test_the_bound_of_another_problem_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer vehicles, or more regions that must be visited, have a larger bound."""
+    """Fewer vehicles, or more required regions, give a larger bound."""
     monkeypatch.setattr(fleet_routes, "MOST_ROUTES", 0)
     base = Fleet(vehicles=2)
     problem = problem_of(base, 12, visits=Visits([f"R{i}" for i in range(1, 10)]))
     routes = [[f"R{i}" for i in range(1, 6)], [f"R{i}" for i in range(6, 10)]]
-    data = evaluated(problem, routes)
+    data = routes_data(problem, routes)
     for other in (
         problem.replace(fleet=Fleet(vehicles=5)),
         problem.replace(visits=Visits(["R1"])),
         problem.replace(fleet=Fleet(vehicles=2, travel="longest")),
     ):
-        forged = {**evaluated(other, routes), "certificate": data["certificate"]}
+        forged = {**routes_data(other, routes), "certificate": data["certificate"]}
         assert refuted(other, forged) == {"certificate"}
     assert "bound" in refuted(problem, {**data, "lower_bound": data["loss"]["total"]})
 
@@ -279,7 +279,7 @@ def test_the_bound_of_another_problem_is_refuted(monkeypatch: pytest.MonkeyPatch
 def test_many_models_are_checked_by_their_slopes() -> None:
     problem = problem_of(Fleet(vehicles=10), 12, visits=Visits("all"))
     routes = [[f"R{1 + i}" for i in range(k, 12, 10)] for k in range(10)]
-    data = evaluated(problem, routes)
+    data = routes_data(problem, routes)
     assert not refuted(problem, data)
     assert {check.what: check.verdict for check in verify(problem, data)}["weights"] == "confirmed"
     data["weights"] = [0.1] * 10
@@ -315,7 +315,7 @@ def test_true_losses_are_those_of_the_planned_service() -> None:
         assert refuted(problem, data) == {"true_loss"}
 
 
-def changed(data: Data, rng: np.random.Generator) -> Data:
+def change_numbers(data: Data, rng: np.random.Generator) -> Data:
     """A plan with one to three of its numbers or lists changed."""
     found = copy.deepcopy(data)
     for _ in range(int(rng.integers(1, 4))):
@@ -336,13 +336,13 @@ def changed(data: Data, rng: np.random.Generator) -> Data:
 
 
 @pytest.mark.parametrize("name", FLEETS)
-def test_what_is_confirmed_of_changed_plans_is_true(name: str) -> None:
+def test_confirmed_claims_of_changed_plans_are_true(name: str) -> None:
     problem, rng, confirmed = problem_of(FLEETS[name], 4), np.random.default_rng(len(name)), 0
     best = plan(problem)
     for method in ("auto", "search"):
         honest = planned(problem, method)
         for _ in range(12):
-            data = changed(honest, rng)
+            data = change_numbers(honest, rng)
             try:
                 report = verify(problem, data)
             except InputError:

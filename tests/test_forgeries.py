@@ -1,4 +1,4 @@
-"""Thousands of mutated plans: what the checker says about each is compared with all orders, in rational numbers."""
+"""Thousands of mutated plans: verdicts are compared with all orders in rational numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from forgeries import EXOTIC, TOLERANCE, case, case_below_zero, judged, mutated
+from forgeries import EXOTIC, TOLERANCE, case, case_below_zero, check_verdicts, mutate
 from learnroute import Calibrated, Problem, evaluate, plan, verify
 
 MUTANTS = 90  # of each problem and kind
@@ -30,7 +30,7 @@ def test_no_forgery_is_confirmed_and_nothing_true_refuted(seed: int) -> None:
         data = json.loads(json.dumps(data))
         assert verify(forged.problem, data).holds, [check for check in verify(forged.problem, data) if not check.holds]
         for _ in range(MUTANTS // len(forged.problem.regions)):
-            verdicts += judged(forged, mutated(forged, data, rng))
+            verdicts += check_verdicts(forged, mutate(forged, data, rng))
     assert verdicts > 100
 
 
@@ -45,12 +45,12 @@ def test_losses_below_zero_are_judged_like_all_others(seed: int) -> None:
         found = verify(forged.problem, data)
         assert found.holds, [check for check in found if not check.holds]
         for _ in range(20):
-            verdicts += judged(forged, mutated(forged, data, rng))
+            verdicts += check_verdicts(forged, mutate(forged, data, rng))
     assert verdicts > 100
 
 
 def test_a_route_slightly_above_a_negative_optimum_is_refuted() -> None:
-    """Two routes, a few tolerances apart: the tolerance of a negative total is taken off it, never added."""
+    """Two routes, a few tolerances apart: the tolerance of a negative total is subtracted, never added."""
     for excess, optimal in ((0.5, True), (2.0, False)):
         apart = excess * float(TOLERANCE) * 6  # T times the loss is -6
         law = Calibrated(retention=0.0, coupling=0.0, noise=-4.0)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from attacks import ATTACKS
-from damaged_files import damaged, readers
+from damaged_files import damage, readers
 from learnroute import InputError, read_problem
 from waiting import GUARD
 
@@ -21,16 +21,16 @@ SCRIPT = Path(__file__).parents[1] / "benchmarks" / "fuzz.py"
 @pytest.mark.parametrize(
     ("attack", "cases"), [("visits", 40), ("certificates", 20), ("forgeries", 30), ("files", 300), ("requests", 30)]
 )
-def test_attacks_find_nothing(attack: str, cases: int) -> None:
+def test_attacks_find_no_defect(attack: str, cases: int) -> None:
     for seed in range(10**6, 10**6 + cases):
         ATTACKS[attack](seed)
 
 
-def test_a_mutant_is_judged_by_the_routes_that_its_measured_errors_allow() -> None:
+def test_mutated_plans_are_checked_against_allowed_routes() -> None:
     ATTACKS["certificates"](237292217755)  # the oracle once called a true certificate false
 
 
-def test_damaged_files_are_neither_all_well_nor_beyond_recognition(tmp_path: Path) -> None:
+def test_damaged_files_are_partly_readable(tmp_path: Path) -> None:
     rng = random.Random(1)
     for reader in readers(tmp_path):
         folder, read = tmp_path / f"attacked {reader.name}", 0
@@ -38,7 +38,7 @@ def test_damaged_files_are_neither_all_well_nor_beyond_recognition(tmp_path: Pat
         for _ in range(40):
             spoilt = reader.main or rng.choice(list(reader.files))
             for file, data in reader.files.items():
-                (folder / file).write_bytes(damaged(data, rng) if file == spoilt else data)
+                (folder / file).write_bytes(damage(data, rng) if file == spoilt else data)
             try:
                 read_problem(folder / reader.main)
                 read += 1
@@ -48,7 +48,7 @@ def test_damaged_files_are_neither_all_well_nor_beyond_recognition(tmp_path: Pat
 
 
 def test_a_failure_prints_the_command_that_repeats_it(tmp_path: Path) -> None:
-    """A package that claims too much: the command fails, and so does the one that it prints."""
+    """With a package that makes false claims, the command and the one that it prints both fail."""
     broken = "import attacks, runpy, sys\nattacks.ATTACKS['plans'] = lambda seed: 1 / 0\n"
     code = f"import sys\nsys.path.insert(0, {str(SCRIPT.parents[1] / 'tests')!r})\n{broken}"
     for arguments in (["plans", "--minutes", "0.0001"], ["plans", "7"]):

@@ -1,4 +1,4 @@
-"""What is promised about Algorithm 1 holds, whatever the ends."""
+"""The guarantees of Algorithm 1 hold for any ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENDS: dict[str, tuple[dict[str, Any], float]] = {
 
 @pytest.mark.parametrize(("ends", "ratio"), ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("learner", [UNDER, OVER, Learner(1000, 100)], ids=["under", "over", "flat"])
-def test_algorithm_1_keeps_its_promise(learner: Learner, ends: dict[str, Any], ratio: float) -> None:
+def test_algorithm_1_keeps_its_ratio(learner: Learner, ends: dict[str, Any], ratio: float) -> None:
     for family in ("closure", "euclidean"):
         for seed in range(8):
             problem = random_problem(family, 6, learner, seed).replace(constraints=Constraints(**ends))
@@ -43,7 +43,7 @@ def test_algorithm_1_keeps_its_promise(learner: Learner, ends: dict[str, Any], r
 
 
 def test_scores_that_differ_widely_count_in_the_over_regime() -> None:
-    """The promise follows the score part where that is the worse one."""
+    """The guarantee depends on the score part if that is the worse one."""
     problem = random_problem("euclidean", 6, Learner(1000, 100), 3).replace(travel_rate=0.0)
     for ends in (Constraints(), Constraints(end="R5"), Constraints("R1"), Constraints("R1", "R5")):
         steep = problem.replace(
@@ -56,7 +56,7 @@ def test_scores_that_differ_widely_count_in_the_over_regime() -> None:
         assert found.loss.total <= found.guarantee.value * best * (1 + 1e-12)
 
 
-def test_nothing_is_promised_without_the_conditions() -> None:
+def test_no_guarantee_without_its_conditions() -> None:
     problem = random_problem("closure", 5, OVER, 1)
     unequal = plan(problem.replace(samples=[50, 60, 70, 200, 90]), "algorithm1").guarantee
     assert (unequal.value, "unequal samples" in unequal.reason) == (None, True)

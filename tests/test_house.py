@@ -1,4 +1,4 @@
-"""Promises that no single module makes."""
+"""Properties of the package as a whole."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_importing_the_package_is_light() -> None:
 
 @pytest.mark.slow
 def test_every_module_can_be_imported_on_windows() -> None:
-    """Import all modules, so that other packages are there; then import ours again, as if on Windows."""
+    """Import all modules, to load other packages; then import ours again, as if on Windows."""
     code = (
         "import sys, pkgutil, types, importlib, learnroute\n"
         "names = [found.name for found in pkgutil.walk_packages(learnroute.__path__, 'learnroute.')]\n"
@@ -107,7 +107,7 @@ def test_prose_is_at_most_120_characters_wide() -> None:
 
 
 def plain(text: str) -> str:
-    """Return a text in small letters, its words apart by single spaces."""
+    """Return a text in lower case, with single spaces between words."""
     return re.sub(r"\s+|-|–|_", " ", text).lower()
 
 
@@ -147,7 +147,7 @@ def test_the_words_of_the_field_lead_into_solvers_and_core(word: str) -> None:
     assert any(pattern.search(path.read_text()) for path in files)
 
 
-def test_what_to_install_is_what_the_extras_name() -> None:
+def test_install_hints_match_the_extras() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for extra, packages in EXTRAS.items():
         assert [re.match(r"[\w-]+", need)[0] for need in extras[extra]] == packages.split()  # type: ignore[index]

@@ -32,7 +32,7 @@ from learnroute.cli import run
 from learnroute.learning import simulate
 from learnroute.model.losses import error_over_time, final_errors, slopes
 from learnroute.model.pooled import floor_of, pooled_curve
-from learnroute.model.subsets import only, with_depot, with_region
+from learnroute.model.subsets import restrict_to, with_depot, with_region
 from learnroute.model.validation import FloatArray
 from learnroute.tuning import error_curve
 
@@ -67,14 +67,14 @@ def problem_of(learner: Learner, **changes: Any) -> Problem:
         ("much", "importance"),
     ],
 )
-def test_refusals(given: Any, said: str) -> None:
+def test_refusals_name_the_field(given: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         problem_of(LEARNERS["under"], importance=given)
 
 
 @pytest.mark.parametrize("learner", [*LEARNERS.values(), Proximal(20, 30, 0.3, regularization="schedule")])
 @pytest.mark.parametrize("visits", [None, Visits()])
-def test_equal_importance_is_none(learner: Learner, visits: Visits | None) -> None:
+def test_equal_importance_equals_no_importance(learner: Learner, visits: Visits | None) -> None:
     plain, equal = (
         plan(problem_of(learner, importance=given, visits=visits)).to_dict() for given in (None, [0.1] * 5)
     )  # fmt: skip
@@ -95,7 +95,7 @@ def test_the_error_is_the_weighted_mean_of_those_by_region(learner: Learner) -> 
     np.testing.assert_array_equal(error_over_time(bare, order), error_over_time(problem, order))
 
 
-def test_a_region_that_does_not_count_still_gives_data() -> None:
+def test_region_of_importance_0_still_provides_data() -> None:
     """The model of the region in the middle is best for the two beside it."""
     line = Problem(
         np.ones((3, 3)) - np.eye(3), Learner(20, 60), vectors=[[-1.0], [0.0], [1.0]], importance=[1, 0, 1],
@@ -151,7 +151,7 @@ def test_simulations_agree_with_the_law(learner: Learner, order: list[int]) -> N
 
 @pytest.mark.parametrize("samples", [None, [10, 20, 30, 40, 50]])
 def test_errors_are_linear_in_the_weights(samples: list[int] | None) -> None:
-    """What counts one region alone is its error; the rest are weighted means of these."""
+    """With one region of weight 1 the mean is its error; all others are weighted means of these."""
     problem, table = problem_of(LEARNERS["proximal"], samples=samples), np.array([0.01, 0.3, 5.0])
     alone = [problem.replace(importance=row) for row in np.eye(5)]
     curves: list[Callable[[Problem, FloatArray], FloatArray]] = [
@@ -190,7 +190,7 @@ def test_slopes_are_differences_of_losses(learner: Learner) -> None:
 
 @pytest.mark.parametrize("wanted", ["auto", "schedule"])
 def test_the_regularisation_is_chosen_by_the_weighted_error(wanted: str) -> None:
-    """With one region that counts, it is best to end there, and to forget the others."""
+    """If only one region counts, it is best to end there and forget the others."""
     found = plan(problem_of(Proximal(20, 200, 0.1, regularization=wanted), importance=[0, 0, 0, 1, 0], travel_rate=0.0))
     assert found.route[-1] == "R4"
     other = plan(problem_of(Proximal(20, 200, 0.1, regularization=wanted), importance=None, travel_rate=0.0))
@@ -199,7 +199,7 @@ def test_the_regularisation_is_chosen_by_the_weighted_error(wanted: str) -> None
 
 def test_fewer_and_more_regions() -> None:
     problem = problem_of(LEARNERS["over"])
-    fewer = only(problem, [0, 1, 4])
+    fewer = restrict_to(problem, [0, 1, 4])
     assert fewer.importance is not None
     assert fewer.importance.tolist() == [3.0, 0.0, 2.0]
     assert with_depot(problem, "R1").region_weights.tolist() == pytest.approx([0, 8 / 7, 4 / 7, 16 / 7])
@@ -230,14 +230,14 @@ def test_journeys_go_by_the_weighted_error(learner: Learner) -> None:
         journey.visit()
 
 
-def test_scores_are_not_kept_where_importance_changes() -> None:
+def test_scores_are_not_kept_if_importance_changes() -> None:
     problem = problem_of(LEARNERS["under"])
     before = problem.scores
     assert problem.replace(travel_rate=2.0).scores is before
     assert problem.replace(importance=None).scores.tolist() != before.tolist()
 
 
-def test_check_and_plan_say_so(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_and_plan_report_it(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     from learnroute import write_problem
 
     write_problem(problem_of(LEARNERS["under"]), tmp_path / "p.json")

@@ -1,4 +1,4 @@
-"""Work that ends before its time, and searches that use all of it: decided by counts, not by seconds."""
+"""Interrupted work, and searches that use their whole time limit: checked by counts, not by seconds."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_ctrl_c_writes_the_best_route_so_far(
 @pytest.mark.parametrize("learner", [UNDER, OVER])
 @pytest.mark.parametrize("most_regions", [0, 12_000])
 def test_a_search_with_a_time_limit_uses_it(learner: Learner, most_regions: int) -> None:
-    """Only the clock ends it: here after ten times the news of a search with its usual effort."""
+    """Only the clock ends it: here after ten times the progress reports of a search with default effort."""
     from learnroute.solvers.params import IteratedLocalSearchParams, PopulationParams, SolverParams
 
     few = IteratedLocalSearchParams(

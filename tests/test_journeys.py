@@ -29,7 +29,7 @@ from learnroute import (
     write_problem,
 )
 from learnroute.cli import run
-from learnroute.model.subsets import only
+from learnroute.model.subsets import restrict_to
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, asymmetric
 
@@ -45,7 +45,7 @@ NEARLY_SQUARE = Proximal(90, 100, 0.3, regularization=0.7)
 
 
 def best_rest(problem: Problem, made: list[int]) -> float:
-    """The least loss of any route that begins with the visits made, on what is known now."""
+    """The lowest loss of any route that begins with the visits made, given the current knowledge."""
     return min(
         oracle.journey_loss(problem, order)["total"]
         for order in oracle.allowed_orders(problem)
@@ -129,7 +129,7 @@ def test_the_common_part_survives_what_is_measured_and_a_file(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("learner", REAL.values(), ids=REAL)
-def test_what_is_measured_replaces_what_was_assumed(learner: Learner) -> None:
+def test_measurements_replace_assumptions(learner: Learner) -> None:
     problem = random_problem("uniform", 6, learner, 1)
     assert problem.dissimilarity is not None
     known = np.array(problem.dissimilarity)
@@ -197,7 +197,7 @@ def test_wrong_measurements_change_nothing() -> None:
         trip.visit("R2")
 
 
-def test_a_journey_goes_on_from_its_file(tmp_path: Path) -> None:
+def test_a_journey_continues_from_its_file(tmp_path: Path) -> None:
     problem = random_problem("euclidean", 9, OVER, 4).replace(constraints=Constraints("R3", None, True))
     whole = Journey(problem, seed=5)
     file = tmp_path / "trip.json"
@@ -237,7 +237,7 @@ while trip.next is not None:
 """
 
 
-def test_killed_at_any_step_it_resumes_to_the_same_route(tmp_path: Path) -> None:
+def test_resumes_to_the_same_route_after_a_kill_at_any_step(tmp_path: Path) -> None:
     problem = random_problem("uniform", 8, OVER, 2)
     routes = []
     for name, kills in (("whole", ()), ("killed", (1, 2, 3, 4, 6))):
@@ -266,7 +266,7 @@ def test_killed_at_any_step_it_resumes_to_the_same_route(tmp_path: Path) -> None
         (lambda d: d["problem"].pop("learner"), "learner: missing"),
     ],
 )
-def test_damaged_files_are_refused_by_name(tmp_path: Path, change: Any, message: str) -> None:
+def test_damaged_files_are_rejected_by_name(tmp_path: Path, change: Any, message: str) -> None:
     file = tmp_path / "trip.json"
     data = Journey(random_problem("uniform", 4, UNDER, 1), file=file).to_dict()
     change(data)
@@ -277,7 +277,7 @@ def test_damaged_files_are_refused_by_name(tmp_path: Path, change: Any, message:
     assert message in str(refused.value)
 
 
-def test_adapting_gains_where_bounds_are_loose() -> None:
+def test_replanning_improves_routes_if_bounds_are_loose() -> None:
     adapting_gain = run_path(str(Path(__file__).parents[1] / "benchmarks" / "adapting.py"))["adapting_gain"]
     assert adapting_gain(UNDER, 6, 0.0, 5).mean == 0  # nothing to learn
     loose = adapting_gain(Learner(200, 100), 7, 2.0, 60, seed=2)
@@ -286,7 +286,7 @@ def test_adapting_gains_where_bounds_are_loose() -> None:
     assert adapting_gain(Learner(200, 100), 5, 2.0, 3, seed=2) == adapting_gain(Learner(200, 100), 5, 2.0, 3, seed=2)
 
 
-def test_the_command_keeps_a_journey(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_stores_a_journey(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     problem, file, seen = tmp_path / "problem.json", tmp_path / "trip.json", tmp_path / "seen.json"
     write_problem(random_problem("uniform", 5, OVER, 2), problem)
 
@@ -364,7 +364,7 @@ def test_after_a_region_is_dropped_the_rest_is_planned_best(tmp_path: Path, kind
     assert [trip.problem.dissimilarities_to(i).tolist() for i in range(5)] == apart
 
 
-def test_what_cannot_be_dropped_is_said_and_nothing_changes() -> None:
+def test_invalid_drops_are_rejected_and_change_nothing() -> None:
     problem = random_problem("uniform", 4, REAL["over"], 3).replace(constraints=Constraints("R1", "R4"))
     trip = Journey(problem)
     trip.visit()
@@ -385,7 +385,7 @@ def test_what_cannot_be_dropped_is_said_and_nothing_changes() -> None:
     "learner", [*REAL.values(), Proximal(90, 100, 0.3, regularization=0.7)], ids=[*REAL, "proximal"]
 )
 @pytest.mark.parametrize("kind", ["matrices", "vectors", "samples", "importance", "depot"])
-def test_an_added_region_is_as_if_it_had_always_been_there(tmp_path: Path, kind: str, learner: Learner) -> None:
+def test_added_region_has_the_errors_of_an_original_one(tmp_path: Path, kind: str, learner: Learner) -> None:
     whole = random_problem("places" if kind == "vectors" else "uniform", 6, learner, 3)
     samples = [90, 250, 60, 150, 30, 40] if kind == "samples" else None
     importance = [0.0, 2.0, 1.0, 0.5, 3.0, 4.0] if kind == "importance" else None
@@ -393,7 +393,7 @@ def test_an_added_region_is_as_if_it_had_always_been_there(tmp_path: Path, kind:
     if kind == "depot":
         whole = with_depot(asymmetric_of(whole), "R2")
     last, size = whole.regions[-1], whole.size
-    less = only(whole, range(size - 1))
+    less = restrict_to(whole, range(size - 1))
     trip = Journey(less, file=tmp_path / "trip.json")
     measured = {} if kind == "vectors" else {whole.regions[0]: 0.5}
     made = [str(trip.next)]
@@ -429,7 +429,7 @@ def asymmetric_of(problem: Problem) -> Problem:
     return problem.replace(travel=travel)
 
 
-def test_what_cannot_be_added_is_said_and_nothing_changes() -> None:
+def test_invalid_additions_are_rejected_and_change_nothing() -> None:
     problem = random_problem("uniform", 3, REAL["over"], 3)
     trip = Journey(problem)
     trip.visit()

@@ -1,4 +1,4 @@
-"""Bounds of very many places are checked row by row, and say what the matrix of all distances says."""
+"""Bounds of very many places are checked row by row, and agree with the matrix of all distances."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from samples import OVER, UNDER
 CONSTRAINTS = {
     "free": Constraints(),
     "fixed": Constraints(start="R2", end="R5"),
-    "way back": Constraints(returns=True),
-    "way back, fixed end": Constraints(end="R3", returns=True),
+    "return trip": Constraints(returns=True),
+    "return trip, fixed end": Constraints(end="R3", returns=True),
 }
 
 
@@ -55,7 +55,7 @@ def test_rows_say_what_the_matrix_says(ends: str, geographic: bool, monkeypatch:
 def test_bounds_of_many_places_are_confirmed_and_raised_ones_refuted(
     ends: str, geographic: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With fewer places taken as many: what solver and checker do beyond 3000 is the same."""
+    """With lower thresholds, so that few places are treated like more than 3000."""
     size = 3100 if ends == "free" and not geographic else 300
     rng = np.random.default_rng(0)
     samples = rng.choice([20, 60, 150], size) if ends == "fixed" else None
@@ -83,7 +83,7 @@ def test_the_bound_of_nearest_legs_holds_for_every_order() -> None:
         size = int(rng.integers(2, 7))
         travel = rng.integers(1, 9, (size, size)).astype(float)
         np.fill_diagonal(travel, 0)
-        for ends in (None, *CONSTRAINTS.values()) if size > 4 else (None, CONSTRAINTS["way back"]):
+        for ends in (None, *CONSTRAINTS.values()) if size > 4 else (None, CONSTRAINTS["return trip"]):
             problem = Problem(travel, UNDER, 1 - np.eye(size), constraints=ends or Constraints())
             objective: Objective = objective_of(problem)
             orders = [list(order) for order in permutations(range(size)) if objective.ends.allows(order)]
@@ -91,7 +91,7 @@ def test_the_bound_of_nearest_legs_holds_for_every_order() -> None:
             assert recomputed_bound(objective, Simple(1e9), 1e9) <= least
 
 
-def test_more_regions_than_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_failed_regions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = places(30, UNDER, False)
     found = plan(problem, "nearest", time_limit=1e-9)
     monkeypatch.setattr(bounds, "MOST_REGIONS", 29)

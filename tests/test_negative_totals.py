@@ -1,6 +1,6 @@
-"""Losses that are negative, zero, or sums of parts that cancel: everything ends, is right, and can be shown.
+"""Losses that are negative, zero, or sums of cancelling parts: methods end with correct, printable results.
 
-Dissimilarities that are no squared distances, and calibrated learners whose ν is negative, have such losses.
+They occur if dissimilarities are not squared distances, or if ν of a calibrated learner is negative.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ FORGED: dict[str, Any] = {
 }
 
 
-def forged(regularization: Any = "auto") -> Problem:
-    """Two regions whose expected error is negative: they are alike, but not to the initial model."""
+def negative_problem(regularization: Any = "auto") -> Problem:
+    """Two regions with a negative expected error: similar to each other, but not to the initial model."""
     return Problem.from_dict({**FORGED, "learner": {**FORGED["learner"], "regularization": regularization}})
 
 
@@ -90,28 +90,28 @@ def problems(draw: st.DrawFn, least: int = 2, most: int = 5) -> Problem:
 # Every loop ends
 
 
-def test_choosing_lambda_ends_where_the_loss_is_negative() -> None:
-    found = plan(forged())
+def test_choosing_lambda_ends_if_the_loss_is_negative() -> None:
+    found = plan(negative_problem())
     assert found.loss.total < 0
     assert found.learner is not None
-    grid = [expected_loss(forged(float(one)), found.order).total for one in np.logspace(-3, 3, 200)]
+    grid = [expected_loss(negative_problem(float(one)), found.order).total for one in np.logspace(-3, 3, 200)]
     assert found.loss.total <= min(grid) + 1e-6
-    assert evaluate(forged(), [0, 1]).loss.total == pytest.approx(found.loss.total)
-    many = plan(forged("schedule"))
+    assert evaluate(negative_problem(), [0, 1]).loss.total == pytest.approx(found.loss.total)
+    many = plan(negative_problem("schedule"))
     assert many.loss.total <= found.loss.total + PRINTED
-    assert evaluate(forged("schedule"), [0, 1]).loss.total == pytest.approx(many.loss.total)
-    table = compare_learners(forged(), time_limit=2)
+    assert evaluate(negative_problem("schedule"), [0, 1]).loss.total == pytest.approx(many.loss.total)
+    table = compare_learners(negative_problem(), time_limit=2)
     assert table.best.total is not None
     assert table.best.total < 0
 
 
 def test_alternations_end_by_their_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even where each turn seems to be better than the one before."""
+    """Even if each alternation seems to improve on the one before."""
     monkeypatch.setattr(tuning_module, "is_less", lambda *_: True)
     monkeypatch.setattr(tuning_module, "ALTERNATIONS", 5)
     monkeypatch.setattr(tuning_module, "SWEEPS", 3)
     for kind in ("auto", "schedule"):
-        assert tune_for(forged(kind), [0, 1], kind, Budget()).total < 0
+        assert tune_for(negative_problem(kind), [0, 1], kind, Budget()).total < 0
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_less_by_more_than_rounding_whatever_the_sign(value: float, other: float
     assert found.tolist() == [less, less]
 
 
-def test_what_cancels_is_measured_by_the_size_of_its_terms() -> None:
+def test_cancelling_sums_are_compared_by_the_size_of_their_terms() -> None:
     assert is_less(1e-10, 2e-10, PRINTED)
     assert not is_less(1e-10, 2e-10, PRINTED, magnitude=1.0)
 
@@ -174,8 +174,8 @@ def test_a_trade_off_holds_no_dominated_route(problem: Problem) -> None:
         assert found.within(point.travel_cost).error <= point.error
 
 
-def test_ceilings_below_zero() -> None:
-    found = tradeoff(forged(0.4))
+def test_negative_ceilings() -> None:
+    found = tradeoff(negative_problem(0.4))
     least = found.points[-1].error
     assert least < 0
     assert found.below(least * (1 + 1e-12)) == found.points[-1]  # printed, and read again
@@ -215,20 +215,20 @@ def test_regrets_are_those_of_all_routes(problem: Problem) -> None:
 
 
 def a_plan(total: float, bound: float | None, optimal: bool = False) -> Plan:
-    loss = expected_loss(forged(0.4), [0, 1])
+    loss = expected_loss(negative_problem(0.4), [0, 1])
     changed = type(loss)(total, 0.0, total, 0.0, 0.0)
     return Plan(("a",), (0,), "under", changed, bound, optimal, Guarantee(None, ""), "search", "search", 0.0, 0)
 
 
 @pytest.mark.parametrize("total", [-1.0, 0.0, 1.0])
-def test_a_bound_that_is_not_positive_has_no_ratio_but_a_distance(total: float) -> None:
+def test_a_bound_that_is_not_positive_gives_a_distance_instead_of_a_ratio(total: float) -> None:
     found = a_plan(total, -2.0)
     assert (found.gap, found.certified_ratio) == (None, None)
     assert found.quality == f"at most {total + 2:.3g} above the least possible total loss"
     assert a_plan(total, None).quality == "nothing proved"
 
 
-def test_a_bound_at_the_worst_is_finite(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_worst_case_bound_is_finite(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Long gradient steps, and more regions than pair bounds are sorted for: every term counts at its worst."""
     monkeypatch.setattr(pairs_module, "SORTED_REGIONS", 3)
     rng = np.random.default_rng(0)
@@ -296,15 +296,15 @@ def test_commands_print_losses_that_are_negative(learner: Learner, tmp_path: Pat
         assert not {"nan", "inf", "-inf", "nan%"} & set(answer.output.split()), answer.output
 
 
-def test_savings_are_losses_and_no_shares() -> None:
-    table = compare_learners(forged(0.4))
+def test_savings_are_differences_of_losses() -> None:
+    table = compare_learners(negative_problem(0.4))
     assert table.rows[0].total == 0
     for row in table.rows[1:]:
         assert row.saves == (None if row.total is None else -row.total)
 
 
 @pytest.mark.parametrize("strength", [0.0, 5.0])
-def test_shares_are_shown_only_where_no_part_is_negative(strength: float) -> None:
+def test_shares_are_shown_only_if_no_part_is_negative(strength: float) -> None:
     found = plan(small(Proximal(30, 60, 0.3, regularization=strength)))
     assert (found.loss.pairs < 0) == (strength > 0)
     heads = [column.head for column in found.sheet().tables[1].printed]

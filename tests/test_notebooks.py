@@ -46,7 +46,7 @@ NASTY = ("<script>alert(1)</script>", "$\\bad{$", "a & b", "\"D' --><img src=x o
 
 
 class Checked(HTMLParser):
-    """Refuses HTML whose tags do not close each other, and gathers tags and text."""
+    """Rejects HTML with unbalanced tags, and collects tags and text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class Checked(HTMLParser):
 
 @cache
 def result(kind: str) -> Any:
-    """One result a kind, of a problem whose names would do harm if they were not escaped."""
+    """One result per kind, of a problem with names that must be escaped."""
     problem = small(OVER, regions=NASTY, title="x $ <b> $ _{")
     found = plan(problem)
     makers: dict[str, Callable[[], Any]] = {
@@ -89,7 +89,7 @@ KINDS = ("plan", "comparison", "tradeoff", "learners", "robustness", "simulation
 
 
 def of_size(size: int, name: str = "R{}") -> Plan:
-    """A plan of many regions that nobody had to solve."""
+    """A plan of many regions, made without solving."""
     places = np.random.default_rng(0).random((size, 2))
     problem = Problem(None, UNDER, vectors=places, coordinates=places, regions=[name.format(i) for i in range(size)])
     certificate = OneTree(1.0, np.zeros(size + 2))
@@ -123,7 +123,7 @@ def _samples(size: int) -> dict[str, tuple[Any, Any]]:
     return {f"region {i}": (rng.random((40, 3)), rng.random(40)) for i in range(min(size, 20))}
 
 
-def test_a_repr_says_what_matters() -> None:
+def test_reprs_name_the_essentials() -> None:
     problem = small()
     found = plan(problem)
     assert repr(found) == f"<Plan {' → '.join(found.route)}: total loss {found.loss.total:.5g}, proved optimal, " \
@@ -188,7 +188,7 @@ def test_the_frame_of_a_plan_adds_up() -> None:
     assert alone.to_frame(problem=problem).equals(frame)
 
 
-def test_the_frames_of_the_others_say_what_they_hold() -> None:
+def test_other_data_frames_have_their_columns() -> None:
     compared, curve, simulated = result("comparison"), result("tradeoff"), result("simulation")
     assert compared.to_frame()["total"].tolist() == [row.loss.total for row in compared.rows]
     assert curve.to_frame().query("chosen")["loss"].item() == curve.to_frame()["loss"].min()
@@ -196,7 +196,7 @@ def test_the_frames_of_the_others_say_what_they_hold() -> None:
     assert simulated.to_frame()["error"].mean() == pytest.approx(simulated.mean)
 
 
-def test_refused_methods_have_a_row_too() -> None:
+def test_rejected_methods_have_a_row_too() -> None:
     travel = [[0, 2, 3], [1, 0, 1], [3, 2, 0]]
     found = compare(Problem(travel, UNDER, [[0, 1, 4], [1, 0, 1], [4, 1, 0]]), ["exact", "algorithm1"])
     frame = found.to_frame()
@@ -205,7 +205,7 @@ def test_refused_methods_have_a_row_too() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_everything_is_saved_by_its_ending(kind: str, tmp_path: Path) -> None:
+def test_results_are_saved_by_extension(kind: str, tmp_path: Path) -> None:
     found = result(kind)
     for suffix in (".json", ".csv", *PICTURES):
         found.save(tmp_path / f"a{suffix}")
@@ -253,7 +253,9 @@ def test_results_of_no_problem_have_tables_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_another_ending_is_refused_before_any_work(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_extension_is_rejected_before_any_work(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = result(kind)
     monkeypatch.setattr(type(found), "to_dict", lambda self: pytest.fail("work was done"))
     monkeypatch.setattr(learnroute.plots, found.picture, lambda *_, **__: pytest.fail("work was done"))
@@ -267,7 +269,7 @@ def test_another_ending_is_refused_before_any_work(kind: str, tmp_path: Path, mo
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_could_not_be_written_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_write_leaves_the_file_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.png"
     file.write_text("before")
 
@@ -282,7 +284,7 @@ def test_a_file_that_could_not_be_written_is_as_it_was(tmp_path: Path, monkeypat
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_plan_is_saved_where_its_problem_has_places(tmp_path: Path) -> None:
+def test_a_plan_is_saved_if_its_problem_has_places(tmp_path: Path) -> None:
     problem = small(coordinates=[[0, 50], [1, 51], [2, 50], [3, 51]], geographic=True)
     found = plan(problem)
     found.save(tmp_path / "a.gpx")
@@ -308,7 +310,7 @@ def test_plots_are_those_of_the_plot_functions(kind: str, tmp_path: Path) -> Non
     own.savefig(tmp_path / "b.png")
 
 
-def test_a_pickled_result_leaves_its_problem_behind() -> None:
+def test_pickled_results_do_not_contain_the_problem() -> None:
     size = 400
     travel = np.random.default_rng(0).uniform(1, 2, (size, size))
     np.fill_diagonal(travel, 0)
@@ -352,7 +354,7 @@ def test_all_results_know_their_problem() -> None:
 
 
 @pytest.mark.parametrize("size", [13, 60, 5000])
-def test_long_routes_are_shortened(size: int) -> None:
+def test_long_routes_are_abbreviated(size: int) -> None:
     page = Checked(of_size(size)._repr_html_())
     parts = 6  # the head and the parts of the loss, in a table of their own
     assert sum(tag == "tr" for tag, _ in page.tags) == 14 + parts
@@ -360,7 +362,7 @@ def test_long_routes_are_shortened(size: int) -> None:
     assert f"R{size - 1}\n" in page.text
 
 
-def test_regions_without_places_are_drawn_only_where_that_is_a_moment() -> None:
+def test_regions_without_places_are_drawn_only_if_that_is_a_moment() -> None:
     size = 600
     problem = Problem(np.ones((size, size)) - np.eye(size), Learner(80, 100), vectors=np.zeros((size, 1)))
     found = replace(of_size(size), problem=problem, route=problem.regions)

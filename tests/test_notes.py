@@ -1,4 +1,4 @@
-"""Notes where a default decides: the travel rate, and an initial model that counts as right everywhere."""
+"""Notes on defaults that matter: the travel rate, and an initial model without error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def travel_notes(problem: Problem, **options: Any) -> list[str]:
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("rate", np.logspace(-6, 6, 13).tolist())
-def test_a_travel_rate_that_decides_everything_is_told(name: str, rate: float) -> None:
+def test_dominating_travel_rate_is_reported(name: str, rate: float) -> None:
     problem = small(LEARNERS[name], travel_rate=rate)
     found = plan(problem)
     share = found.loss.travel / found.loss.total
@@ -82,7 +82,7 @@ UNTRAINED: dict[str, tuple[Learner, float]] = {  # and the share of the initial 
 
 @pytest.mark.parametrize("given", [None, [0, 0, 0, 0], [1, 0, 0, 0]])
 @pytest.mark.parametrize("name", UNTRAINED)
-def test_an_initial_model_that_counts_as_right_is_told_where_it_matters(
+def test_assumed_perfect_initial_model_is_reported_if_it_matters(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, given: Any
 ) -> None:
     learner, left = UNTRAINED[name]
@@ -103,7 +103,7 @@ def test_an_initial_model_that_counts_as_right_is_told_where_it_matters(
         assert smaller < expected_loss(problem.replace(initial=[5, 5, 5, 5]), range(4)).error
 
 
-def test_where_no_lambda_can_be_chosen_check_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_check_reports_if_lambda_cannot_be_chosen(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "problem.json"
     write_problem(small(Proximal(60, 100, 0.5, regularization="auto"), initial=None), file)
     _, out, _ = call(capsys, "check", str(file), "--json")

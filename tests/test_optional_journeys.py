@@ -1,4 +1,4 @@
-"""Journeys where visits are optional: the best way ahead, visits that no longer pay, rules, files."""
+"""Journeys with optional visits: the best continuation, visits that no longer pay, rules, files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from learnroute import InputError, Journey, Problem, Visits, plan
 from test_optional_visits import small
 
 
-def ahead(journey: Journey) -> float:
-    """The least loss of all ways ahead that keep the rules, or of none, by the law, visit by visit."""
+def least_continuation(journey: Journey) -> float:
+    """The lowest loss of all feasible continuations, or of ending here, by the law, visit by visit."""
     problem, rules = journey.problem, journey.problem.rules
     assert rules is not None
     made = journey.order[: len(journey.visits)]
@@ -50,8 +50,8 @@ def loss_after(journey: Journey, more: tuple[int, ...], many: int) -> float:
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_the_way_ahead_is_the_best_of_all(block: int) -> None:
-    """After each visit, whatever was measured: the rest, or the end, is the best of all sequences."""
+def test_remaining_route_is_the_best_of_all(block: int) -> None:
+    """After each visit, for any measurements: the rest, or the end, is the best of all sequences."""
     rng = np.random.default_rng(block)
     for seed in range(40 * block, 40 * block + 40):
         problem = random_visits(seed, most=4)
@@ -63,7 +63,7 @@ def test_the_way_ahead_is_the_best_of_all(block: int) -> None:
             except InputError:
                 continue  # no route keeps the rules
             while True:
-                best, scale = ahead(journey), abs(journey.common) + float(np.abs(journey.errors).max())
+                best, scale = least_continuation(journey), abs(journey.common) + float(np.abs(journey.errors).max())
                 assert journey.expected_loss == pytest.approx(best, rel=1e-9, abs=1e-11 * scale), (seed, journey)
                 if journey.next is None:
                     break
@@ -82,8 +82,8 @@ def test_visits_that_no_longer_pay_are_dropped_with_the_reason(tmp_path: Path) -
     assert journey.next is None
     assert set(journey.dropped) == set(planned[1:])
     assert all("is dropped: a visit would add " in note for note in journey.notes)
-    assert "no further visit pays" in str(journey.sheet())
-    with pytest.raises(InputError, match="no further visit pays; the journey is over"):
+    assert "no further visit lowers the loss" in str(journey.sheet())
+    with pytest.raises(InputError, match="no further visit lowers the loss; the journey is over"):
         journey.visit()
     again = Journey.resume(tmp_path / "j.json")
     assert again.to_dict() == journey.to_dict()
@@ -109,7 +109,7 @@ def test_rules_hold_along_the_whole_journey() -> None:
     assert journey.travel_cost <= 6
 
 
-def test_a_journey_off_the_plan_says_what_cannot_be_kept() -> None:
+def test_journey_reports_constraints_that_no_longer_hold() -> None:
     journey = Journey(small(visits=Visits(["R6"], repeat=2, budget=5.0), travel_rate=0.01))
     for name in ("R3", "R1"):
         journey.visit(name)
@@ -117,7 +117,7 @@ def test_a_journey_off_the_plan_says_what_cannot_be_kept() -> None:
     assert journey.notes[0] == "no route from here satisfies the rules (visits): R6 must be visited"
 
 
-def test_regions_come_and_go() -> None:
+def test_regions_are_added_and_dropped() -> None:
     problem: Problem = small(travel_rate=0.02, visits=Visits(["R2"], ["R3"]))
     journey = Journey(problem)
     journey.visit()

@@ -163,7 +163,7 @@ def test_the_curve_begins_with_the_initial_model_and_what_must_be_visited() -> N
 def test_a_curve_without_time_has_a_row() -> None:
     curve = visit_curve(small(visits=None), time_limit=1e-9)
     assert [row.visits for row in curve.rows] == [0, 1]
-    assert curve.notes == ("the time limit was reached after rows of up to 1 visit",)
+    assert curve.notes == ("the time limit was reached after the rows for up to 1 visit",)
     untrained, first = (f"{row.error:.4g}" for row in curve.rows)
     assert curve.summary == f"1 visit brings the error from {untrained} to {first}"
 
@@ -187,7 +187,7 @@ def test_lambda_is_chosen_with_the_visits() -> None:
 
 
 @pytest.mark.parametrize("learner", [Proximal(12, 15, 0.4, regularization=0.7), Learner(14, 9, 0.4)])
-def test_simulation_agrees_with_the_law_where_regions_are_skipped_and_repeated(learner: Learner) -> None:
+def test_simulation_agrees_with_the_law_if_regions_are_skipped_and_repeated(learner: Learner) -> None:
     problem = small(learner=learner, visits=Visits(repeat=2))
     for order in ([0, 2, 0, 3], [5], [1, 1, 4]):
         found = simulate(problem, order, runs=20_000, seed=2)
@@ -195,7 +195,7 @@ def test_simulation_agrees_with_the_law_where_regions_are_skipped_and_repeated(l
         assert error_over_time(problem, order).shape == (len(order) + 1, 6)
 
 
-def test_what_contradicts_itself_is_refused_in_one_line() -> None:
+def test_contradictions_are_rejected_in_one_line() -> None:
     base = small(visits=None)
     wrong: list[tuple[Callable[[], Visits], str]] = [
         (lambda: Visits(["R1"], ["R1"]), "is also required"),

@@ -20,7 +20,7 @@ def test_the_doctest_of_the_package_holds() -> None:
     assert (result.attempted, result.failed) == (3, 0)
 
 
-def test_a_plan_says_all_that_the_contract_asks_for() -> None:
+def test_plan_has_all_members_of_the_contract() -> None:
     data = plan(small(), "algorithm1", seed=3).to_dict()
     assert set(data) >= {
         "route", "order", "regime", "loss", "lower_bound", "gap", "optimal", "guarantee", "method", "seconds", "seed",
@@ -64,7 +64,7 @@ def test_evaluate_takes_names_or_indices() -> None:
         ([0.5, 1, 2, 3], "expected a list of region names"),
     ],
 )
-def test_what_is_no_route_is_refused(route: Any, message: str) -> None:
+def test_invalid_routes_are_rejected(route: Any, message: str) -> None:
     with pytest.raises(InputError) as refusal:
         evaluate(small(), route)
     assert message in str(refusal.value)
@@ -81,7 +81,7 @@ def test_what_is_no_route_is_refused(route: Any, message: str) -> None:
         ({"time_limit": "soon"}, "time_limit = 'soon'"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
+def test_wrong_options_are_rejected(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as refusal:
         plan(small(), **options)
     assert message in str(refusal.value)
@@ -117,7 +117,7 @@ def test_the_mean_over_draws_is_the_mean_over_all_orders_in_the_long_run() -> No
     assert row.loss.travel * 5 == pytest.approx(4 * problem.travel.sum() / 20, rel=0.03)
 
 
-def test_methods_that_refuse_say_so_in_their_row() -> None:
+def test_methods_that_reject_say_so_in_their_row() -> None:
     found = compare(asymmetric(9, UNDER, 1))
     refused = [row for row in found.rows if row.refused]
     assert [row.method for row in refused] == ["algorithm1"]
@@ -125,7 +125,7 @@ def test_methods_that_refuse_say_so_in_their_row() -> None:
     assert found.optimal
 
 
-def test_a_loss_of_nothing_at_all_has_no_ratio_and_no_gap_trouble() -> None:
+def test_loss_of_zero_has_no_ratio_and_no_gap() -> None:
     problem = Problem(np.zeros((3, 3)), learnroute.Learner(80, 100), np.zeros((3, 3)))
     found = plan(problem, "random")
     assert (found.loss.total, found.gap, found.optimal) == (0.0, 0.0, True)

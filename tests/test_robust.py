@@ -58,8 +58,8 @@ def test_cases_regrets_and_ends_against_all_orders(learner: Learner) -> None:
             ) >= better
 
 
-def test_a_plan_that_hangs_on_one_number() -> None:
-    """Two regions tie for the end but for one pair, and that pair is uncertain."""
+def test_plan_that_is_sensitive_to_one_number() -> None:
+    """Two regions tie for the end except for one pair, which is uncertain."""
     delta = np.array([[0, 4, 3, 3], [4, 0, 3, 3.2], [3, 3, 0, 9], [3, 3.2, 9, 0]], dtype=float)
     problem = Problem(np.ones((4, 4)) - np.eye(4), UNDER, delta)
     assert plan(problem).route[-1] == "R1"

@@ -34,7 +34,7 @@ PROBLEMS = {
 }
 
 
-def proved(problem: Problem) -> tuple[Plan, dict[str, Any]]:
+def prove_optimum(problem: Problem) -> tuple[Plan, dict[str, Any]]:
     """The best route, and a claim of its optimality by ng-routes as JSON."""
     best = plan(problem, "exact")
     assert best.optimal
@@ -50,7 +50,7 @@ def proved(problem: Problem) -> tuple[Plan, dict[str, Any]]:
     return best, json.loads(json.dumps(data))
 
 
-def mutated(certificate: dict[str, Any], size: int, rng: np.random.Generator) -> dict[str, Any]:
+def mutate_certificate(certificate: dict[str, Any], size: int, rng: np.random.Generator) -> dict[str, Any]:
     """A certificate with some ng-sets, multipliers, turns or stages changed."""
     changed = copy.deepcopy(certificate)
     for _ in range(int(rng.integers(1, 4))):
@@ -88,7 +88,7 @@ def mutated(certificate: dict[str, Any], size: int, rng: np.random.Generator) ->
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_no_forged_proof_by_ng_routes_is_confirmed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = PROBLEMS[name]
-    best, honest = proved(problem)
+    best, honest = prove_optimum(problem)
     assert verify(problem, honest).holds
     monkeypatch.setattr(ng_labelling, "MOST_LABELS", 5_000)  # what explodes is not checked
     least = Exact(problem).total(best.order)
@@ -104,7 +104,7 @@ def test_no_forged_proof_by_ng_routes_is_confirmed(name: str, monkeypatch: pytes
             names = [problem.regions[v] for v in order]
             data = {"route": names, "order": order, "loss": loss, "optimal": True, "lower_bound": loss["total"]}
             data |= {"gap": 0.0, "certified_ratio": 1.0, "guarantee": 1.0}
-        certificate = mutated(honest["certificate"], problem.size, rng)
+        certificate = mutate_certificate(honest["certificate"], problem.size, rng)
         certificate["bound"] *= 1 + float(rng.choice([0, 0, 1e-12, 1e-9, 1e-4, 0.1]))
         data["certificate"] = certificate
         total = Exact(problem).total(tuple(data["order"]))
@@ -126,9 +126,9 @@ def test_no_forged_proof_by_ng_routes_is_confirmed(name: str, monkeypatch: pytes
 
 
 def test_the_labels_of_all_turns_together_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A certificate cannot keep the checker busy: neither with many turns nor with many stages."""
+    """Neither many turns nor many stages of a certificate keep the checker busy."""
     problem = PROBLEMS["in the plane"]
-    _, honest = proved(problem)
+    _, honest = prove_optimum(problem)
     monkeypatch.setattr(ng_labelling, "A_LABELLING", ng_labelling.MOST_WORK // 20)
     stage = {key: honest["certificate"][key] for key in ("multipliers", "ng_sets")}
     further: list[dict[str, Any]] = [{"turns": [[]] * 100}, {"fixing": [stage] * 100}]

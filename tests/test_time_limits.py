@@ -1,4 +1,4 @@
-"""Time limits hold: after the deadline, only little work is done. The clock is one that moves when it is read."""
+"""Time limits hold: after the deadline, only little work is done. The test clock advances when it is read."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from learnroute import (
 )
 from learnroute.errors import InputError
 from learnroute.learning import ProximalRegressor, RouteRegressor, rehearse, simulation
+from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.learners import Proximal
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.visits import Visits
@@ -41,7 +42,7 @@ LATE_STRENGTHS = 200  # λ that are evaluated after the deadline
 
 
 class Clock:
-    """A clock that moves by a step when it is read, and counts what happens after a deadline."""
+    """A clock that advances by a step when it is read, and counts events after a deadline."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.deadline = 1000.0, np.inf
@@ -172,7 +173,7 @@ def test_random_methods_are_averaged_over_the_draws_that_there_is_time_for(clock
     assert 1 < row.draws < 1000
 
 
-def test_curves_that_come_too_late_are_left_out_and_told(clock: Clock) -> None:
+def test_curves_that_come_too_late_are_left_out_and_reported(clock: Clock) -> None:
     problem = random_problem("euclidean", REGIONS, Learner(30, 25, 0.1), 1)
     whole = compare_learners(problem)
     hurried = compare_learners(problem, time_limit=clock.start(0.005))
@@ -181,19 +182,19 @@ def test_curves_that_come_too_late_are_left_out_and_told(clock: Clock) -> None:
     assert all(np.isfinite(row.total) for row in hurried.rows if row.total is not None)
 
 
-def test_another_round_begins_only_where_the_longest_one_would_fit(clock: Clock) -> None:
+def test_another_round_begins_only_if_the_longest_one_would_fit(clock: Clock) -> None:
     rounds, made = Rounds(Budget.of(clock.start(1.0))), 0
-    while not rounds.late:
+    while not rounds.is_late:
         with rounds.measure():
             clock.now += 0.3 if made else 0.4
         made += 1
     assert made == 2
     assert not clock.late
-    assert not Rounds(Budget.of(clock.start(0.01))).late  # the first one always begins, ...
-    assert Rounds(Budget.of(clock.start(0.01)), 0.4).late  # ... unless it is known to take longer
+    assert not Rounds(Budget.of(clock.start(0.01))).is_late  # the first one always begins, ...
+    assert Rounds(Budget.of(clock.start(0.01)), 0.4).is_late  # ... unless it is known to take longer
 
 
-def test_lambda_is_chosen_without_a_last_search_where_time_is_short(clock: Clock) -> None:
+def test_lambda_is_chosen_without_a_last_search_if_time_is_short(clock: Clock) -> None:
     problem = proximal(random_problem("euclidean", REGIONS, Learner(30, 25, 0.1), 1), "auto")
     found = plan(problem, time_limit=clock.start(0.05))
     assert clock.solves == 0
@@ -204,13 +205,13 @@ def test_lambda_is_chosen_without_a_last_search_where_time_is_short(clock: Clock
 
 def test_a_budget_says_how_much_is_left(clock: Clock) -> None:
     budget = Budget.of(clock.start(1.0))
-    assert budget.has(0.5)
-    assert not budget.has(1.0)
+    assert budget.has_seconds(0.5)
+    assert not budget.has_seconds(1.0)
     assert not budget.without_limit().exhausted
     clock.now += 2.0
     assert budget.exhausted
-    assert not budget.has(0.0)
-    assert budget.without_limit().has(1e9)
+    assert not budget.has_seconds(0.0)
+    assert budget.without_limit().has_seconds(1e9)
 
 
 def test_a_rehearsal_has_as_many_draws_and_random_orders_as_there_is_time_for(clock: Clock) -> None:
@@ -225,7 +226,7 @@ def test_a_rehearsal_has_as_many_draws_and_random_orders_as_there_is_time_for(cl
     )  # fmt: skip
 
 
-def test_a_fleet_is_refused_before_lambda_is_chosen(clock: Clock) -> None:
+def test_a_fleet_is_rejected_before_lambda_is_chosen(clock: Clock) -> None:
     clock.deadline = -np.inf  # count everything
     with pytest.raises(InputError, match="only one vehicle with one model"):
         compare(with_fleet(proximal(random_problem("euclidean", 5, Learner(30, 25, 0.1), 1), "auto")))
@@ -254,10 +255,30 @@ def test_lambda_of_many_regions_is_chosen_in_rounds(clock: Clock, monkeypatch: p
         return (np.log(some) - 1) ** 2
 
     regions = tuning.ROUND // 4  # four λ per round
-    assert tuning.least_of(curve, table, regions, Rounds(Budget())) == tuning.least_of(
+    assert tuning.minimise(curve, table, regions, Rounds(Budget())) == tuning.minimise(
         curve, table, 1, Rounds(Budget())
     )
     evaluated.clear()
-    tuning.least_of(curve, table, regions, Rounds(Budget.of(clock.start(5 * STEP))))
+    tuning.minimise(curve, table, regions, Rounds(Budget.of(clock.start(5 * STEP))))
     assert 4 <= len(evaluated) < 31
     assert max(evaluated) > 100 * min(evaluated)  # they are spread over the table
+
+
+def test_the_range_of_lambda_is_left_out_if_all_rounds_would_be_late(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    curve = tuning.error_curve
+
+    def slow_curve(problem: Problem, order: Any, table: Any) -> Any:
+        clock.now += STEP * len(table)
+        return curve(problem, order, table)
+
+    monkeypatch.setattr(tuning, "error_curve", slow_curve)
+    problem = with_fleet(proximal(random_problem("euclidean", 91, Learner(30, 25, 0.1), 1), "auto"))  # one λ per round
+    routes = FleetRoutes.of_vehicles([range(vehicle, problem.size, 3) for vehicle in range(3)])
+    clock.deadline = np.inf
+    found = tuning.tune_for(problem, routes, "auto", Budget.of())
+    assert found.low < found.high
+    found = tuning.tune_for(problem, routes, "auto", Budget.of(clock.start(0.4)))
+    assert found.low == found.high
+    assert clock.now < clock.deadline + 0.02

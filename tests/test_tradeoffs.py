@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 import oracle
-from learnroute import Constraints, InputError, Learner, Problem, objective_of, plan
+from learnroute import Constraints, InputError, Learner, Problem, Visits, evaluate, objective_of, plan
 from learnroute.cli import commands
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.pareto import pareto_front_orders
 from learnroute.study.families import random_problem
-from learnroute.tradeoffs import Tradeoff, tradeoff
+from learnroute.tradeoffs import Tradeoff, _Routes, tradeoff
 from samples import OVER, UNDER, asymmetric
 
 
@@ -127,6 +127,17 @@ def test_a_time_limit_is_kept_and_points_are_counted() -> None:
         tradeoff(problem, points=2000)
     with pytest.raises(InputError, match="time_limit = 0: seconds must be > 0"):
         tradeoff(problem, time_limit=0)
+
+
+def test_a_worse_plan_without_travel_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_problem("euclidean", 12, OVER, 2).replace(visits=Visits())
+    errors = [evaluate(problem, [region]).loss.error for region in range(12)]
+    best, worst = int(np.argmin(errors)), int(np.argmax(errors))
+    plans = iter([[worst], list(range(12)), [best]])
+    monkeypatch.setattr(_Routes, "plan", lambda routes, problem, left: (routes.add(next(plans, [best])), False))
+    found = tradeoff(problem)
+    assert is_pareto_front(found)
+    assert found.points[0].order == (best,)
 
 
 def test_the_command_prints_picks_and_writes(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from learnroute.study.families import random_problem
 from learnroute.tuning import error_curve, tune_for
 
 
-def asking(kind: str = "auto", m: int = 20, size: int = 6, seed: int = 0, **changes: Any) -> Problem:
+def undecided_problem(kind: str = "auto", m: int = 20, size: int = 6, seed: int = 0, **changes: Any) -> Problem:
     rng = np.random.default_rng(seed)
     vectors = rng.standard_normal((size, 4))
     given = {
@@ -43,7 +43,7 @@ def asking(kind: str = "auto", m: int = 20, size: int = 6, seed: int = 0, **chan
 
 @pytest.mark.parametrize("m", [6, 17, 18, 40])
 def test_no_lambda_of_a_fine_grid_with_its_optimal_route_is_better(m: int) -> None:
-    asked = asking(m=m, size=5, seed=m)
+    asked = undecided_problem(m=m, size=5, seed=m)
     found = plan(asked)
     assert found.learner is not None
     grid = np.logspace(-2, 3, 51)
@@ -63,7 +63,7 @@ def test_no_lambda_of_a_fine_grid_with_its_optimal_route_is_better(m: int) -> No
 @pytest.mark.parametrize(("m", "initial", "noise"), [(6, 100.0, 0.0), (6, 1e-3, 3.0)])
 def test_lambda_may_be_far_below_and_above_1(m: int, initial: float, noise: float) -> None:
     """Without noise and with an initial model far off, the least λ is best; with much noise, the largest."""
-    asked = asking(size=4, initial=[initial] * 4, learner=Proximal(m, 18, noise, regularization="auto"))
+    asked = undecided_problem(size=4, initial=[initial] * 4, learner=Proximal(m, 18, noise, regularization="auto"))
     found = plan(asked)
     best = error_curve(asked, found.order, np.logspace(-9, 9, 721)).min()
     assert found.loss.error <= best * (1 + 1e-6)
@@ -72,7 +72,7 @@ def test_lambda_may_be_far_below_and_above_1(m: int, initial: float, noise: floa
 
 @pytest.mark.parametrize("m", [6, 18, 40])
 def test_a_schedule_is_at_least_as_good_as_one_lambda_and_no_single_change_helps(m: int) -> None:
-    one, many = plan(asking(m=m, size=5)), plan(asking("schedule", m=m, size=5))
+    one, many = plan(undecided_problem(m=m, size=5)), plan(undecided_problem("schedule", m=m, size=5))
     assert many.learner is not None
     schedule = many.learner.regularization
     assert isinstance(schedule, tuple)
@@ -81,14 +81,14 @@ def test_a_schedule_is_at_least_as_good_as_one_lambda_and_no_single_change_helps
         for factor in (0.5, 0.9, 1.1, 2.0):
             other = list(schedule)
             other[t] *= factor
-            changed = expected_loss(asking(m=m, size=5).with_regularization(other), many.order).total
+            changed = expected_loss(undecided_problem(m=m, size=5).with_regularization(other), many.order).total
             assert changed >= many.loss.total * (1 - 1e-4)
 
 
 @pytest.mark.parametrize("seed", [0, 6])
 def test_no_other_visits_with_their_own_lambda_are_better(seed: int) -> None:
     more: dict[str, Any] = {"samples": [10, 18, 30, 12]} if seed else {"importance": [1, 0, 3, 1]}
-    asked = asking(m=30, size=4, seed=seed, visits=Visits(["R2"], at_most=3), travel_rate=0.5, **more)
+    asked = undecided_problem(m=30, size=4, seed=seed, visits=Visits(["R2"], at_most=3), travel_rate=0.5, **more)
     everyone = [
         visits for many in (1, 2, 3) for visits in itertools.permutations(range(4), many) if 1 in visits
     ]  # fmt: skip
@@ -98,7 +98,7 @@ def test_no_other_visits_with_their_own_lambda_are_better(seed: int) -> None:
 
 
 def test_with_many_samples_the_schedule_is_the_running_mean() -> None:
-    asked = asking("schedule", m=3, size=6, learner=Proximal(3, 10_000, 0.01, regularization="schedule"))
+    asked = undecided_problem("schedule", m=3, size=6, learner=Proximal(3, 10_000, 0.01, regularization="schedule"))
     found = tune_for(asked, range(6), "schedule", Budget())
     assert isinstance(found.regularization, tuple)
     assert found.regularization[1:] == pytest.approx([1, 2, 3, 4, 5], rel=0.05)
@@ -110,7 +110,7 @@ def test_with_many_samples_the_schedule_is_the_running_mean() -> None:
 
 def test_a_curve_is_the_loss_at_each_lambda() -> None:
     for samples in (None, [10, 18, 30, 12, 40, 18]):
-        asked = asking(samples=samples)
+        asked = undecided_problem(samples=samples)
         table = [0.01, 0.3, 2.0, 50.0]
         curve = error_curve(asked, range(6), table)
         wanted = [expected_loss(asked.with_regularization(one), range(6)).error for one in table]
@@ -132,8 +132,8 @@ def test_a_curve_of_many_regions_is_what_the_law_gives_visit_by_visit(family: st
     )
 
 
-def test_estimates_choose_lambda_where_there_are_some() -> None:
-    asked = asking()
+def test_estimates_choose_lambda_if_there_are_some() -> None:
+    asked = undecided_problem()
     delta = np.array([asked.dissimilarities_to(i) for i in range(6)])
     inflated = asked.replace(vectors=None, dissimilarity=3 * delta, dissimilarity_estimate=delta,
                              initial=3 * asked.initial, initial_estimate=asked.initial)  # fmt: skip
@@ -148,21 +148,21 @@ def test_estimates_choose_lambda_where_there_are_some() -> None:
     assert plan(inflated.replace(dissimilarity_estimate=low)).optimal
 
 
-def test_an_initial_model_that_is_right_everywhere_is_refused() -> None:
+def test_initial_model_without_error_is_rejected() -> None:
     for kind in ("auto", "schedule"):
         with pytest.raises(InputError, match="initial is missing or 0 for all regions: the initial model has no error"):
-            plan(asking(kind, initial=None))
+            plan(undecided_problem(kind, initial=None))
 
 
-def test_a_given_route_gets_the_lambda_that_suits_it() -> None:
-    asked = asking()
+def test_given_route_gets_its_best_lambda() -> None:
+    asked = undecided_problem()
     found = evaluate(asked, range(6))
     grid = [expected_loss(asked.with_regularization(float(one)), range(6)).total for one in np.logspace(-2, 3, 201)]
     assert found.loss.total <= min(grid) * (1 + 1e-6)
 
 
-def test_all_that_asks_for_a_plan_takes_a_learner_to_be_chosen() -> None:
-    asked = asking(size=5)
+def test_all_planning_commands_accept_an_undecided_learner() -> None:
+    asked = undecided_problem(size=5)
     assert {row.method for row in compare(asked, ["exact", "travel"]).rows} == {"exact", "travel"}
     assert tradeoff(asked, points=4).complete
     assert robustness(asked, within=0.1, draws=3).draws == 3
@@ -175,7 +175,7 @@ def test_all_that_asks_for_a_plan_takes_a_learner_to_be_chosen() -> None:
 
 
 def test_plans_are_verified_and_forged_ones_are_not() -> None:
-    asked = asking()
+    asked = undecided_problem()
     found = plan(asked)
     assert verify(asked, found).holds
     data = found.to_dict()
@@ -192,7 +192,7 @@ def test_plans_are_verified_and_forged_ones_are_not() -> None:
 @pytest.mark.parametrize("kind", ["one", "list", "samples", "matrix"])
 def test_honest_plans_are_confirmed_and_raised_bounds_are_not(size: int, kind: str) -> None:
     rng = np.random.default_rng(size)
-    asked = asking(size=size, seed=size).with_regularization(1.5)
+    asked = undecided_problem(size=size, seed=size).with_regularization(1.5)
     if kind == "list":
         asked = asked.with_regularization(rng.uniform(0.1, 5, size).tolist())
     elif kind == "samples":

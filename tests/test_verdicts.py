@@ -43,8 +43,8 @@ def as_json(found: Plan) -> dict[str, Any]:
     return data
 
 
-def forged(problem: Problem, order: list[int], certificate: dict[str, Any]) -> dict[str, Any]:
-    """A plan that calls a route optimal."""
+def forge_plan(problem: Problem, order: list[int], certificate: dict[str, Any]) -> dict[str, Any]:
+    """A plan that claims a route to be optimal."""
     data = as_json(evaluate(problem, order))
     total = data["loss"]["total"]
     return {
@@ -57,26 +57,26 @@ def verdicts(found: Verification) -> dict[str, str]:
     return {check.what: check.verdict for check in found}
 
 
-def unconfirmed(found: Verification) -> dict[str, str]:
+def unconfirmed_claims(found: Verification) -> dict[str, str]:
     return {check.what: f"{check.verdict}: {check.detail}" for check in found if not check.holds}
 
 
-def test_numbers_that_drown_others_do_not_prove_an_optimum() -> None:
+def test_rounding_of_huge_numbers_proves_no_optimum() -> None:
     travel = [[0, 0.55, 0.95], [1e16, 0, 0.55], [1e16, 0.95, 0]]
     problem = Problem(travel, Learner(80, 100), [[0.0] * 3] * 3)
-    found = verify(problem, forged(problem, [0, 2, 1], {"kind": "simple"}))
+    found = verify(problem, forge_plan(problem, [0, 2, 1], {"kind": "simple"}))
     assert found.verdict == "refuted"
     assert verdicts(found)["optimum"] == "refuted"
-    assert verify(problem, forged(problem, [0, 1, 2], {"kind": "simple", "bound": 0.3})).holds
+    assert verify(problem, forge_plan(problem, [0, 1, 2], {"kind": "simple", "bound": 0.3})).holds
     for kind in ({"kind": "one-tree", "multipliers": [1e16, -1e16, 0.5, 0, 0]}, {"kind": "held-karp"}):
-        assert verify(problem, forged(problem, [0, 2, 1], kind)).verdict == "refuted"
+        assert verify(problem, forge_plan(problem, [0, 2, 1], kind)).verdict == "refuted"
 
 
 @pytest.mark.parametrize("kind", ["simple", "one-tree", "held-karp"])
-def test_what_was_not_repeated_does_not_hold(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unchecked_claims_do_not_hold(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     problem = random_problem("euclidean", 24, UNDER, 3)
     certificate = {"kind": kind, "bound": 0.0, **({"multipliers": [0.0] * 26} if kind == "one-tree" else {})}
-    data = forged(problem, list(plan(problem, "nearest").order), certificate)
+    data = forge_plan(problem, list(plan(problem, "nearest").order), certificate)
     found = verify(problem, data)
     assert verdicts(found)["optimum"] == "not checked"
     assert found.verdict == "not checked"
@@ -97,8 +97,8 @@ def test_a_few_regions_are_never_left_unchecked() -> None:
     problem = random_problem("euclidean", 12, OVER, 3)
     best, worse = plan(problem), plan(problem, "baseline")
     weak: dict[str, Any] = {"kind": "one-tree", "bound": 0.0, "multipliers": [0.0] * 14}
-    assert verify(problem, forged(problem, list(best.order), weak)).holds
-    assert verdicts(verify(problem, forged(problem, list(worse.order), weak)))["optimum"] == "refuted"
+    assert verify(problem, forge_plan(problem, list(best.order), weak)).holds
+    assert verdicts(verify(problem, forge_plan(problem, list(worse.order), weak)))["optimum"] == "refuted"
     without = {key: value for key, value in as_json(best).items() if key != "certificate"}
     assert verify(problem, without).holds
 
@@ -109,15 +109,15 @@ def test_zero_loss_is_confirmed() -> None:
         quiet = Learner(learner.features, learner.samples)
         problem = Problem(nothing, quiet, nothing)
         for method in ("exact", "nearest", "random", "algorithm1"):
-            assert unconfirmed(verify(problem, plan(problem, method))) == {}
+            assert unconfirmed_claims(verify(problem, plan(problem, method))) == {}
 
 
-def test_an_optimum_is_decided_exactly() -> None:
+def test_optimality_is_decided_exactly() -> None:
     """A total of 10^10 is optimal beside one of 10^10 - 1, and not beside 10^10 - 2."""
     for less, holds in ((1, True), (2, False)):
         way = 10**10 - less
         problem = Problem([[0, 10**10], [way, 0]], Learner(80, 100), [[0.0] * 2] * 2)
-        assert verify(problem, forged(problem, [0, 1], {"kind": "simple", "bound": 0.0})).holds is holds
+        assert verify(problem, forge_plan(problem, [0, 1], {"kind": "simple", "bound": 0.0})).holds is holds
     problem = Problem([[0, 1.5], [1.5, 0]], Learner(80, 100), [[0.0] * 2] * 2)
     data = as_json(evaluate(problem, [0, 1]))
     stated = {**data, "optimal": False, "gap": None, "certified_ratio": None, "guarantee": None, "certificate": None}
@@ -127,7 +127,7 @@ def test_an_optimum_is_decided_exactly() -> None:
 
 
 def test_cycles_with_one_score_that_counts_are_enumerated_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut behind the region of least score; where all scores count, behind each that may be best."""
+    """Cut after the region with the lowest score; if all scores count, after each that may be best."""
     least_with, cuts = held_karp._Enumeration.least, []
 
     def noted(self: Any, first: int | None, last: int | None, back: int | None) -> held_karp.Least:
@@ -147,7 +147,7 @@ def test_cycles_with_one_score_that_counts_are_enumerated_once(monkeypatch: pyte
 
 @pytest.mark.parametrize("part", [2.0**-60, 2.0**-110, -(2.0**-60)])
 def test_finer_grids_decide_what_one_limb_cannot(part: float) -> None:
-    """Costs that no common grid of 57 bits holds: 1/3 in many places, and a goal that is missed by very little."""
+    """Costs that do not fit a common grid of 57 bits: many thirds, and a goal missed by very little."""
     size, third = 5, Fraction(1, 3)
     rng = np.random.default_rng(0)
     scores = tuple(Fraction(int(n), 3) for n in rng.integers(1, 4, size))
@@ -196,7 +196,7 @@ def test_losses_are_those_of_the_package() -> None:
         if found.true_loss is not None:
             parts = losses_of(problem, true=True).parts(order)
             assert {k: pytest.approx(float(v), rel=1e-13) for k, v in parts.items()} == found.true_loss.to_dict()
-        assert unconfirmed(verify(problem, found)) == {}
+        assert unconfirmed_claims(verify(problem, found)) == {}
 
 
 def variants(size: int, seed: int) -> dict[str, Problem]:
@@ -240,15 +240,15 @@ def test_honest_plans_of_a_few_regions_are_confirmed(size: int, method: str) -> 
             if method == "algorithm1" and name in ("one-way", "huge"):
                 continue
             found = plan(problem, method, seed=seed)
-            assert unconfirmed(verify(problem, found)) == {}, (name, seed)
-            assert unconfirmed(verify(problem, as_json(found))) == {}, (name, seed)
+            assert unconfirmed_claims(verify(problem, found)) == {}, (name, seed)
+            assert unconfirmed_claims(verify(problem, as_json(found))) == {}, (name, seed)
 
 
 @pytest.mark.parametrize(("size", "method", "seed"), [(22, "nearest", 0), (23, "nearest", 1), (60, "random", 1)])
 def test_honest_plans_of_more_regions_are_confirmed(size: int, method: str, seed: int) -> None:
     for name, problem in variants(size, seed).items():
         found = plan(problem, method, seed=seed, time_limit=1e-3 if size > 30 else 2.0)
-        assert unconfirmed(verify(problem, found)) == {}, name
+        assert unconfirmed_claims(verify(problem, found)) == {}, name
 
 
 def test_honest_optima_are_confirmed() -> None:
@@ -260,7 +260,7 @@ def test_honest_optima_are_confirmed() -> None:
     ):
         found = plan(problem, "exact")
         assert found.optimal
-        assert unconfirmed(verify(problem, found)) == {}
+        assert unconfirmed_claims(verify(problem, found)) == {}
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_guarantees_are_confirmed_by_the_bound_or_named() -> None:
     assert found.guarantee.value == 1.5
     assert verdicts(verify(problem, found))["guarantee"] == "confirmed"
     weak = {**as_json(found), "lower_bound": None, "gap": None, "certified_ratio": None, "certificate": None}
-    assert unconfirmed(verify(problem, weak)).keys() == {"guarantee"}
+    assert unconfirmed_claims(verify(problem, weak)).keys() == {"guarantee"}
     assert verify(problem, weak).verdict == "not checked"
 
 
@@ -320,7 +320,7 @@ def test_remarks_are_named_and_not_judged() -> None:
 
 @pytest.mark.parametrize("value", [10**400, -(10**400), float("nan"), float("inf"), "1", True, [], {}])
 @pytest.mark.parametrize("member", ["lower_bound", "gap", "guarantee", "loss", "part", "order", "bound", "multiplier"])
-def test_what_is_no_number_is_refused_in_one_line_or_refuted(member: str, value: Any) -> None:
+def test_invalid_numbers_are_rejected_in_one_line_or_refuted(member: str, value: Any) -> None:
     problem = random_problem("euclidean", 6, OVER, 3)
     data = as_json(plan(problem, "nearest"))
     if member == "part":

@@ -1,4 +1,4 @@
-"""The checker confirms what is true and refutes what is not."""
+"""The checker confirms true claims and refutes false ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_true_plans_are_confirmed(learner: str, method: str) -> None:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_ends_are_looked_at(learner: str) -> None:
+def test_both_ends_are_considered(learner: str) -> None:
     free = random_problem("uniform", 8, LEARNERS[learner], 4)
     names = free.regions
     for ends in (Constraints(start=names[2]), Constraints(end=names[5], returns=True), Constraints(returns=True)):
@@ -168,7 +168,7 @@ PRUNED = {"kind": "branch-and-bound", "bound": 1.0, "multipliers": [0] * 10, "no
         ({"certificate": {**PRUNED, "colour": 1}}, "certificate.colour: unknown member"),
     ],
 )
-def test_broken_certificates_are_refused(changes: dict[str, Any], message: str) -> None:
+def test_broken_certificates_are_rejected(changes: dict[str, Any], message: str) -> None:
     problem = random_problem("uniform", 8, UNDER, 4)
     with pytest.raises(InputError) as refusal:
         verify(problem, {**claims(problem, "exact"), **changes})

@@ -32,7 +32,7 @@ from learnroute.verification.pairs import PairLosses
 
 @pytest.fixture
 def certificates_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checker tries no sequences: all that it confirms follows from the certificate."""
+    """Disable enumeration in the checker, so that confirmed claims follow from the certificate."""
     monkeypatch.setattr(checker, "MOST_SEQUENCES", 0)
     monkeypatch.setattr(held_karp, "MOST_REGIONS", 0)
 
@@ -97,7 +97,7 @@ def test_no_multipliers_prove_a_false_bound() -> None:
     assert tried > 100
 
 
-def large(seed: int = 0, size: int = 24, **changes: Any) -> Problem:
+def large_problem(seed: int = 0, size: int = 24, **changes: Any) -> Problem:
     """Too many sets and sequences to try; a quarter of the regions must be visited."""
     rng = np.random.default_rng(seed)
     vectors = rng.standard_normal((size, 4))
@@ -128,7 +128,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_large_plans_have_bounds_that_are_confirmed_and_refuted_if_raised(case: str) -> None:
-    problem = large(**CASES[case])
+    problem = large_problem(**CASES[case])
     found = plan(problem, "search")
     assert isinstance(found.certificate, VisitRoutes)
     assert found.gap is not None
@@ -140,19 +140,19 @@ def test_large_plans_have_bounds_that_are_confirmed_and_refuted_if_raised(case: 
 
 
 def test_a_bound_that_meets_the_loss_proves_the_optimum() -> None:
-    found = plan(large())
+    found = plan(large_problem())
     assert found.method == "search"
     assert found.optimal
-    assert verify(large(), found.to_dict()).verdict == "confirmed"
-    worse = evaluate(large(), found.route[::-1])
+    assert verify(large_problem(), found.to_dict()).verdict == "confirmed"
+    worse = evaluate(large_problem(), found.route[::-1])
     assert not worse.optimal
     assert worse.lower_bound is not None
     assert worse.lower_bound <= found.loss.total
-    assert verify(large(), worse.to_dict()).verdict == "confirmed"
+    assert verify(large_problem(), worse.to_dict()).verdict == "confirmed"
 
 
 def test_a_bound_for_another_budget_or_other_required_regions_is_refuted() -> None:
-    tight = large(**CASES["budget"])
+    tight = large_problem(**CASES["budget"])
     data = plan(tight, "search").to_dict()
     assert data["certificate"]["budget_multiplier"] > 0
     for visits in (Visits(["R1", "R2"], budget=40.0), Visits(["R1"], budget=16.0)):
@@ -172,7 +172,7 @@ LEARNERS = [
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("importance", [None, [i % 3 for i in range(24)]])
 def test_coupled_learners_have_the_floor(learner: Learner, importance: list[int] | None) -> None:
-    problem = large(learner=learner, importance=importance)
+    problem = large_problem(learner=learner, importance=importance)
     found = plan(problem, "search")
     assert isinstance(found.certificate, Simple)
     assert found.gap is not None

@@ -30,7 +30,7 @@ from learnroute import (
 from learnroute.cli import run
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, plan_from
 from learnroute.learning import RegionData, RouteRegressor, calibrate, follow, transfer
-from learnroute.model.subsets import only
+from learnroute.model.subsets import restrict_to
 from learnroute.model.validation import FloatArray
 from learnroute.plots import draw_plan
 from learnroute.plots.label_placement import LABEL
@@ -41,7 +41,7 @@ NAMES = ["A", "B", "C", "D", "E"]
 ROUTES = {"skips": "CA", "repeats": "ABA", "twice in a row": "ABB", "one visit": "D", "all": "EDCBA"}
 
 
-def five(**changes: Any) -> Problem:
+def five_regions(**changes: Any) -> Problem:
     vectors = np.random.default_rng(3).standard_normal((5, 3))
     fields: dict[str, Any] = {
         "learner": Proximal(30, 60, 0.2, regularization=1.0), "vectors": vectors, "coordinates": PLACES,
@@ -52,7 +52,7 @@ def five(**changes: Any) -> Problem:
 
 
 def with_ends(kind: str) -> Problem:
-    problem = five()
+    problem = five_regions()
     if kind == "depot":
         return with_depot(problem, [8.55, 47.35])
     return problem.replace(constraints=problem.constraints.from_dict({"return": True})) if kind == "back" else problem
@@ -93,7 +93,7 @@ def test_sheets_say_what_is_skipped_and_what_each_visit_brings(capsys: pytest.Ca
     assert dict(sheet.lines)["untrained"] == f"total loss {found.untrained:.6g} without any visit"
     assert sheet.headline.startswith("3 visits to 2 of 5 regions, total loss")
     assert "total loss without it" in found._repr_html_()
-    once = evaluate(five(visits=None), NAMES)
+    once = evaluate(five_regions(visits=None), NAMES)
     assert "total_without" not in once.to_frame()
     assert not {"skipped", "untrained"} & set(dict(once.sheet().lines))
     example = str(Path(__file__).parents[1] / "examples" / "warehouse-robot.json")
@@ -153,8 +153,8 @@ def test_streets_lead_to_a_region_and_to_it_again(tmp_path: Path) -> None:
 
 
 def test_parts_of_a_problem_keep_their_visits() -> None:
-    problem = five(visits=Visits(["A", "B"], ["C"], 2))
-    assert only(problem, [0, 3, 4]).visits == Visits(["A"], [], 2)
+    problem = five_regions(visits=Visits(["A", "B"], ["C"], 2))
+    assert restrict_to(problem, [0, 3, 4]).visits == Visits(["A"], [], 2)
 
 
 SIGMA = 0.5
@@ -172,7 +172,7 @@ def samples(truth: FloatArray, count: int, rng: np.random.Generator) -> dict[str
 def learning(**changes: Any) -> Problem:
     truth = np.random.default_rng(5).standard_normal((5, 3))
     fields: dict[str, Any] = {"learner": Proximal(3, 15, SIGMA, regularization=0.6)}
-    return five(vectors=truth, initial=(truth**2).sum(axis=1), **{**fields, **changes})
+    return five_regions(vectors=truth, initial=(truth**2).sum(axis=1), **{**fields, **changes})
 
 
 @pytest.mark.parametrize("regularization", [0.6, (0.2, 0.5, 0.9, 1.4, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)])
@@ -202,7 +202,7 @@ def test_following_agrees_with_what_a_plan_expects(regularization: Any) -> None:
     assert [row["region"] for row in followed.to_dict()["final"]["regions"]] == list(followed.tested)
 
 
-def test_following_what_has_few_samples() -> None:
+def test_following_with_few_samples() -> None:
     problem = learning()
     assert problem.vectors is not None
     data = samples(problem.vectors, 15, np.random.default_rng(1))

@@ -1,4 +1,4 @@
-"""A plan that starts from an older route, and ties that travel breaks where it is worth nothing."""
+"""Plans that start from an older route, and ties broken by travel if the travel rate is 0."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_the_command_reads_the_route_of_a_plan(tmp_path: Path, capsys: pytest.Ca
 
 @pytest.mark.parametrize("method", ["auto", "exact", "search"])
 @pytest.mark.parametrize("size", [7, 30])
-def test_travel_breaks_ties_where_it_is_worth_nothing(method: str, size: int) -> None:
+def test_travel_breaks_ties_if_it_is_worth_nothing(method: str, size: int) -> None:
     problem = random_problem("euclidean", size, UNDER, 2).replace(travel_rate=0.0)
     ways = objective_of(problem.replace(travel_rate=1.0))
     found = plan(problem, method)

@@ -1,4 +1,4 @@
-"""Whatever of the wrong type is given to a public function, it is refused in one line that names the argument."""
+"""Arguments of the wrong type are rejected by public functions in one line that names the argument."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def row() -> dict[str, Any]:
 
 
 @cache
-def right() -> dict[str, dict[str, Any]]:
-    """Return arguments with which every public function works, all of those that it has."""
+def valid_arguments() -> dict[str, dict[str, Any]]:
+    """Return valid values for all arguments of every public function."""
     asked, order = problem(), [0, 1, 2, 3]
     planned = plan(asked)
     x, y = batch()
@@ -223,10 +223,10 @@ def with_params(**params: Any) -> learnroute.Plan:
     return plan(problem(), params=DEFAULTS._replace(**params))
 
 
-def called(name: str) -> tuple[Callable[..., Any], dict[str, Any]]:
+def function_and_arguments(name: str) -> tuple[Callable[..., Any], dict[str, Any]]:
     if name in METHODS:
         return METHODS[name]()
-    return {**FUNCTIONS, **CLASSES}[name], right()[name]
+    return {**FUNCTIONS, **CLASSES}[name], valid_arguments()[name]
 
 
 @pytest.fixture(autouse=True)
@@ -238,8 +238,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES, *METHODS])
-def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) -> None:
-    function, arguments = called(name)
+def test_a_wrong_type_is_rejected_in_one_line_that_names_the_argument(name: str) -> None:
+    function, arguments = function_and_arguments(name)
     given = inspect.signature(function).parameters
     if name != "Problem.changed":
         named = {argument for argument, one in given.items() if one.kind is not one.VAR_KEYWORD}
@@ -249,7 +249,7 @@ def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) 
     wrong = []
     for argument in arguments:
         for what, value in WRONG.items():
-            function, _ = called(name)
+            function, _ = function_and_arguments(name)
             try:
                 partial(function, **{**arguments, argument: value})()
             except InputError as refusal:
@@ -293,7 +293,7 @@ def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) 
         (lambda: learnroute.minimum_matching([[0, 1, 2, 3]] * 3), "weights[0] has 4 entries: expected 3"),
     ],
 )
-def test_what_the_line_says(call: Callable[[], object], message: str) -> None:
+def test_summary_line(call: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError) as refusal:
         call()
     assert message in str(refusal.value)

@@ -1,6 +1,6 @@
 """Run the code and the commands of a tutorial, and compare what they print with what the page says.
 
-`python tests/tutorials.py` writes the outputs and pictures anew into docs/.
+`python tests/tutorials.py` rewrites the outputs and pictures in docs/.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def run(page: Path, folder: Path) -> list[tuple[str, str]]:
     """Run the blocks of code and commands of a page in a folder, in turn; return what each says and should say.
 
     A block of text behind them is what they print; a block without one is not compared if it has commands, and prints
-    nothing if it has code. Commands stand behind `$ `, and may go on in the next line after a backslash.
+    nothing if it has code. Commands follow `$ ` and may continue in the next line after a backslash.
     """
     (folder / "examples").symlink_to(ROOT / "examples")
     names: dict[str, Any] = {"__name__": page.stem}

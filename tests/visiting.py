@@ -14,7 +14,7 @@ from learnroute.model.law import Updates
 from learnroute.model.visit_objective import VisitObjective, VisitRules
 
 
-def drawn(
+def sample(
     rng: np.random.Generator,
     size: int = 4,
     *,

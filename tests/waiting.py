@@ -1,4 +1,4 @@
-"""Waiting for what other threads and processes do."""
+"""Helpers that wait for other threads and processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def wait_for(reached: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def gone(process: int) -> bool:
+def has_ended(process: int) -> bool:
     """Whether a process has ended with all of its threads, so that its parent can be told."""
     folder = Path(f"/proc/{process}")
     try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import time
 
-from learnroute.interrupts import leaving_at_once
+from learnroute.interrupts import exit_on_interrupt
 
 
 def main() -> None:
     """Run the command line and exit with its exit code."""
     began = time.monotonic()
-    with leaving_at_once():
+    with exit_on_interrupt():
         from learnroute.cli import run
     sys.exit(run(began=began))
 

@@ -10,9 +10,9 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
-def put_quadrant_neighbours(tree: KdTree, lists: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+def insert_quadrant_neighbours(tree: KdTree, lists: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
-    Put the two nearest places of each quadrant into lists of the nearest, in the place of the farthest others.
+    Insert the two nearest places of each quadrant into lists of nearest places, in place of the farthest ones.
     """
 
 def relative_neighbours(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], most: int, first: int, last: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
@@ -25,12 +25,12 @@ class AlphaNearness:
 
     def __init__(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_step: float) -> None:
         """
-        The edges of vertex v are start[v] … start[v + 1] - 1, each edge once in each direction.
+        The edges of vertex v are start[v] … start[v + 1] - 1, each edge once per direction.
         """
 
     def ascend(self, steps: int) -> bool:
         """
-        Raise the 1-tree bound by at most so many subgradient steps; return whether the ascent is over.
+        Raise the 1-tree bound by at most `steps` subgradient steps; return whether the ascent has ended.
         """
 
     @property
@@ -39,11 +39,11 @@ class AlphaNearness:
 
     @property
     def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """The multipliers of that bound."""
+        """The multipliers of the best bound."""
 
     def candidate_lists(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
         """
-        Return for each vertex the `most` others of least α-value at some multipliers.
+        Return, for each vertex, the `most` vertices with the lowest α-values at these multipliers.
         """
 
 class KdTree:
@@ -53,49 +53,51 @@ class KdTree:
 
     def nearest(self, count: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
         """
-        For each place its nearest others, nearest first; ties by number. There must be that many.
+        The `count` nearest other places of each place, nearest first. Ties are broken by number.
         """
 
     def spanning_edges(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
-        """The edges of a minimum spanning tree, one row each; ties by number."""
+        """
+        The edges of a minimum spanning tree, one per row. Ties are broken by number.
+        """
 
 def lengths(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, globe: bool, origins: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], goals: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """What it costs to go from each origin to its goal."""
+    """The travel cost from each origin to its goal."""
 
 class GreedyPaths:
-    """Paths that greedy edges join (Bentley 1992)."""
+    """The paths of the greedy edge heuristic (Bentley 1992)."""
 
     def __init__(self, size: int) -> None: ...
 
     def join(self, one: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], two: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """
-        Join paths along these edges, in their order, where both ends are free; return how many were joined.
+        Join paths along these edges, in order, if they connect two path ends; return the number of joins.
         """
 
     def ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """The ends of all paths."""
 
     def path(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The regions along the path that the first end belongs to."""
+        """The regions along the path that has the first end."""
 
 def nearest_among(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
     """
-    For each of these regions the nearest others of them, as places in their list.
+    The nearest others among these regions, for each of them, as indices into `regions`.
     """
 
 class Costs:
-    """What edges between vertices cost."""
+    """The costs of the edges between vertices."""
 
     @staticmethod
     def from_matrix(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], finish: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], directed: bool, has_ends: bool) -> Costs:
         """
-        Travel between regions, renumbered along an order; and what beginning and ending at each of these costs.
+        Create costs from a travel matrix, renumbered along an order, and the costs of beginning and ending.
         """
 
     @staticmethod
     def from_places(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, globe: bool, begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], finish: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], has_ends: bool) -> Costs:
         """
-        Places in three dimensions, in the plane or on the unit sphere; and the costs of ends.
+        Create costs from places, in the plane or on the unit sphere, and the costs of beginning and ending.
         """
 
     def __call__(self, a: int, b: int) -> float:
@@ -103,7 +105,7 @@ class Costs:
 
     @property
     def vertices(self) -> int:
-        """How many vertices there are."""
+        """Number of vertices."""
 
 class Candidates:
     """Candidate lists of all vertices, sorted by distance."""
@@ -116,29 +118,29 @@ class Candidates:
 
     @property
     def distances(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """What the edges to their entries cost, nearest first."""
+        """The costs of the edges to the entries, nearest first."""
 
 class ScoreTerms:
     """The part of the objective that depends on the positions of regions."""
 
     @property
     def reach(self) -> int:
-        """Positions from the end beyond which scores count for nothing."""
+        """Positions from the end beyond which scores are negligible."""
 
     @property
     def floor(self) -> float:
-        """What all terms add up to, at least."""
+        """Lower bound on the sum of all terms."""
 
     @property
     def least_gain(self) -> float:
-        """A smaller gain is taken for rounding."""
+        """Smaller gains are attributed to rounding."""
 
     def set_spare(self, spare: float) -> None:
-        """Say how much less the terms of this tour could be, at most."""
+        """Set the maximum possible decrease of the terms of this tour."""
 
     def value(self, tour: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """
-        Return the terms of a whole tour, added up from its end as far back as they reach.
+        Return the sum of the terms of a tour, from its end as far back as they reach.
         """
 
     @property
@@ -146,17 +148,17 @@ class ScoreTerms:
         """Running sums along the tour of a search."""
 
 class GeometricScores(ScoreTerms):
-    """Weights that fall by one factor per position."""
+    """Weights that decrease by one factor per position."""
 
     def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float, heaviest: float, least_gain: float, floor: float) -> None: ...
 
 class FactoredScores(ScoreTerms):
-    """Weights that fall by factors of the regions."""
+    """Weights that decrease by a factor per region."""
 
     def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], heaviest: float, least_gain: float, floor: float) -> None: ...
 
 class GeneralScores(ScoreTerms):
-    """Any weights by position."""
+    """Arbitrary weights by position."""
 
     def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least_gain: float, floor: float) -> None: ...
 
@@ -170,12 +172,12 @@ class PairTerms(ScoreTerms):
         """The error of the tour of a search, times the number of regions."""
 
 class KOptLimits:
-    """What moves are looked for (`cpp/k_opt.h`)."""
+    """Limits on the moves that are searched (`cpp/k_opt.h`)."""
 
     def __init__(self, least_gain: float, credit: float, end_positions: int, longest: int) -> None: ...
 
 class PerturbationParams:
-    """How far apart the edges of a double bridge may be."""
+    """Limits on the extent and the cost of a double bridge."""
 
     def __init__(self, walk: int, segment: int, longest_bridge: int, far_bridge: int, most_worse: float) -> None: ...
 
@@ -188,11 +190,11 @@ class LocalSearch:
 
     def use_candidates(self, candidates: Candidates, breadth: Sequence[int], only_listed: bool = False) -> None:
         """
-        Take candidate lists, and how many entries each further edge of a move looks at.
+        Set the candidate lists and the number of entries tried for each further edge of a move.
         """
 
     def drop_scores(self) -> None:
-        """See travel alone from now on."""
+        """Ignore scores from now on."""
 
     def set_tour(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Start from a cycle of vertices."""
@@ -203,61 +205,65 @@ class LocalSearch:
 
     @property
     def regions(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """Its regions in the order of visits."""
+        """The regions in the order of visits."""
 
     def next(self, vertex: int) -> int:
-        """Return the vertex behind another one."""
+        """Return the vertex after another one."""
 
     def update_terms(self) -> None:
-        """Add running sums up afresh."""
+        """Recompute the running sums."""
 
     @property
     def terms(self) -> ScoreTerms | None:
-        """What prices the score part of moves; None where travel alone counts."""
+        """The score terms of moves; None if only travel counts."""
 
     @property
     def queued(self) -> int:
-        """How many vertices are to be looked at."""
+        """Number of queued vertices."""
 
     def queue_all(self) -> None:
-        """Queue all vertices for a look."""
+        """Queue all vertices."""
 
     def clear_queue(self) -> None:
-        """Look at no vertex any more."""
+        """Remove all vertices from the queue."""
 
     def descend(self, looks: int) -> float:
-        """Make moves, with so many looks at queued vertices; return the gain."""
+        """
+        Apply improving moves of up to `looks` queued vertices; return the gain.
+        """
 
     def improve(self, vertex: int) -> float:
         """
-        Make the first move found that removes an edge of a vertex; return its gain, 0 if there is none.
+        Apply the first improving move that removes an edge of a vertex; return its gain, or 0 if there is none.
         """
 
     def perturb_at(self, vertex: int, bits: int, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
-        """Make a double bridge; return what it costs, inf if it is not allowed."""
+        """Apply a double bridge; return its cost, or inf if it is not allowed."""
 
     def undo(self) -> None:
-        """Undo all changes since they were last kept for good."""
+        """Undo all changes that have not been made permanent."""
 
     def keep_changes(self) -> None:
-        """Keep all changes for good."""
+        """Make all changes permanent."""
 
     def perturb(self, draws: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
-        """Perturb and descend, once per row; undo what is worse than accepted."""
+        """
+        Perturb and descend, once per row; undo the result unless it is accepted.
+        """
 
 class EdgeCounts:
-    """How many tours of a population have each edge."""
+    """The number of tours of a population that contain each edge."""
 
     def __init__(self, tours: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], entropies: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        `entropies` are those of an edge, by the number of tours that it is in.
+        `entropies` has the entropy of an edge by the number of tours that contain it.
         """
 
     def count(self, v: int, w: int) -> int: ...
 
     def entropy_lost(self, changes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> float:
         """
-        What the entropy falls by if neighbours are replaced: rows of vertex, old and new neighbour.
+        The decrease of the entropy if neighbours are replaced: rows of vertex, old and new neighbour.
         """
 
 class EdgeAssembly:
@@ -265,12 +271,12 @@ class EdgeAssembly:
 
     def __init__(self, costs: Costs, terms: ScoreTerms | None, limits: KOptLimits, candidates: Candidates, joining: int, counts: EdgeCounts) -> None:
         """
-        Of tours counted in `counts`; subtours are joined along the first `joining` candidates per vertex.
+        `counts` has the population's edges; subtours are joined along the first `joining` candidates.
         """
 
     def cross(self, tours: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: int, batches: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """
-        Cross pairs (two tours and a seed): a better child takes the place of the first. Return the gains.
+        Cross pairs (two tours and a seed); a better child replaces the first tour. Return the gains.
         """
 
     @property
@@ -278,11 +284,13 @@ class EdgeAssembly:
 
     @property
     def kept(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
-        """Changes of the last child kept: rows of vertex, old and new neighbour."""
+        """
+        The changes of the last accepted child: rows of vertex, old and new neighbour.
+        """
 
 def ab_cycles(tour: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> list[Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
-    AB-cycles of two tours, each from a vertex that it leaves by an edge of the first.
+    The AB-cycles of two tours; the first edge of each belongs to the first tour.
     """
 
 class MinimumWeightMatching:
@@ -292,22 +300,22 @@ class MinimumWeightMatching:
 
     def __init__(self, size: int, source: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Match greedily. Each edge is given once in each direction, sorted by source.
+        Start with a greedy matching. Each edge is given once per direction, sorted by source.
         """
 
     def match_next(self, first: int, most: int) -> int:
         """
-        Search from up to `most` unmatched vertices, `first` on; return where to go on: the number of vertices when done, -1 if there is no perfect matching.
+        Search from up to `most` unmatched vertices, starting at `first`; return the vertex to continue from: the number of vertices if all are matched, -1 if there is no perfect matching.
         """
 
     def dual_solution(self) -> tuple[numpy.typing.NDArray[numpy.int64], list[tuple[numpy.typing.NDArray[numpy.int64], int]]]:
         """
-        Return each vertex's own dual value, and the odd sets of positive value with theirs.
+        Return the dual value of each vertex, and the odd sets with a positive dual value, with these values.
         """
 
     def unfold(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """
-        Return each vertex's mate, -1 if it has none. The dual solution is gone afterwards.
+        Return each vertex's mate, or -1 if it has none. This removes the dual solution.
         """
 
 class Pricing:
@@ -319,15 +327,15 @@ class Pricing:
 
     def negative_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scale: float, first: int, last: int, most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
         """
-        Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; none only if there are none.
+        Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; empty only if there are none.
         """
 
     def negative_pairs_of_places(self, places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, round: bool, scale: float, first: int, last: int, most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
-        """Do the same where weights are distances."""
+        """Return the same if weights are distances."""
 
 def find_detours(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], travel_back: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slack: float, shortest: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], first: int, last: int) -> int:
     """
-    Lower `shortest` by detours with a short first leg; return how many save more than `slack`.
+    Lower `shortest` by detours with a short first leg; return the number that save more than `slack`.
     """
 
 class HeldKarp:
@@ -337,12 +345,12 @@ class HeldKarp:
 
     def fill(self, sets: int) -> float:
         """
-        Put one region before each of the next so many sets; return the share of all that is done.
+        Extend the next `sets` sets by one region; return the share of all sets that is done.
         """
 
     def best_set(self, begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], required: int, at_least: int, at_most: int, total: float) -> int:
         """
-        Return the set of `at_least` to `at_most` regions, those required among them, whose best order costs least.
+        Return the set of `at_least` to `at_most` regions, including all required ones, with the cheapest order.
         """
 
     def order(self, begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: int | None = None) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
@@ -353,7 +361,7 @@ class HeldKarp:
     @property
     def values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """
-        The least cost of visiting each set to the end, from each of its regions.
+        The minimum cost from each region of each set through the set to the end.
         """
 
 class SubgradientAscent:
@@ -365,7 +373,7 @@ class SubgradientAscent:
 
     @property
     def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Where the relaxation is to be solved next."""
+        """The multipliers at which to solve the relaxation next."""
 
     @property
     def best(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
@@ -377,7 +385,7 @@ class SubgradientAscent:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left to gain."""
+        """Whether the ascent has ended."""
 
     @property
     def target(self) -> float:
@@ -387,16 +395,14 @@ class SubgradientAscent:
     def target(self, arg: float, /) -> None: ...
 
     def set_pace(self, pace: float) -> None:
-        """Let the next step aim at this share of the gap."""
+        """Set the share of the gap that the next step aims at."""
 
     def forget_bound(self) -> None:
-        """
-        Go on where the relaxation has become another one: whatever it gives next is the best so far.
-        """
+        """Discard the best bound so far, because the relaxation has changed."""
 
     def advance(self, subgradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bound: float) -> bool:
         """
-        Take a step from multipliers with this bound and subgradient; False where the ascent ends.
+        Take a step from multipliers with this bound and subgradient; return False if the ascent has ended.
         """
 
 FREE: int = 0
@@ -407,36 +413,38 @@ FIXED_TO_0: int = 2
 
 def minimum_one_tree(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], status: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, int, Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
-    Return the cheapest 1-tree: its total (inf where there is none), the region before `out`, the parents, the order of joining and the degrees of vertices.
+    Return the cheapest 1-tree: its total (inf if there is none), the region before `out`, the parents, the order of joining and the degrees of vertices.
     """
 
 def ascend_one_trees(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], status: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], ascent: SubgradientAscent, steps: int) -> None:
     """Take subgradient steps that raise the bound of 1-trees."""
 
 class SparseOneTrees:
-    """The 1-trees of a tour graph on few of its edges."""
+    """1-trees of a tour graph on a sparse subset of its edges."""
 
     def __init__(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def ascend(self, ascent: SubgradientAscent, steps: int) -> None:
         """
-        Take subgradient steps; fewer where the ascent ends or there is no 1-tree on these edges.
+        Take up to `steps` subgradient steps; stop early if the ascent ends or these edges contain no 1-tree.
         """
 
 def fix_by_reduced_cost(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], status: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu')], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], limit: float) -> tuple[float, tuple[int, int, int]]:
     """
-    Fix edges that no tour, or every tour, below `limit` takes; return the bound (inf where no tour is left) and a vertex with one or two of its edges to branch on, -1 for none.
+    Fix edges that no tour, or every tour, below `limit` uses; return the bound (inf if no tour remains) and a vertex with one or two of its edges to branch on, or -1.
     """
 
 def propagate(status: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu')]) -> bool:
-    """Fix what follows from what is fixed; False where no tour is left."""
+    """
+    Fix edges that follow from fixed ones; return False if no tour remains.
+    """
 
 def connected_components(linked: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-    """Number the vertices by the component that they are in."""
+    """Return the number of the connected component of each vertex."""
 
 def minimum_cuts(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: float, one: float) -> list[Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
-    Return sets of vertices with x(δ(S)) < limit, found on the way to the minimum cut; edges with x_e > one are shrunk.
+    Return sets of vertices with x(δ(S)) < limit, found while computing the minimum cut; edges with x_e > one are contracted.
     """
 
 class Labels:
@@ -446,33 +454,33 @@ class Labels:
 
     @property
     def full(self) -> bool:
-        """Whether they are incomplete because there would be too many."""
+        """Whether they are incomplete because the limit on labels was exceeded."""
 
     @property
     def late(self) -> bool:
-        """Whether they are incomplete because the work allowed was used up."""
+        """Whether they are incomplete because the limit on work was exceeded."""
 
     @property
     def work(self) -> int:
-        """Units of work that making them took."""
+        """Units of work that the labelling took."""
 
     def cheapest_route(self) -> tuple[float, Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
-        Return cost and regions of the cheapest route, in the direction of the labels (inf where none is left).
+        Return cost and regions of the cheapest route, in the direction of the labels (inf if there is none).
         """
 
 class LayeredNetwork:
-    """The layered network that q-routes and ng-routes run through."""
+    """The layered network of q-routes and ng-routes."""
 
     def __init__(self, arc_costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], node_costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], free: Annotated[NDArray[numpy.bool_], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
     def arc_costs(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)]:
-        """Of region and region."""
+        """Arc costs by region and region."""
 
     @property
     def node_costs(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)]:
-        """Of position and region."""
+        """Node costs by position and region."""
 
     @property
     def free_share(self) -> float:
@@ -485,19 +493,19 @@ class LayeredNetwork:
         """Take subgradient steps that raise the bound of q-routes."""
 
     def fix_by_q_routes(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], limit: float) -> None:
-        """Fix the arcs to 0 that no q-route cheaper than `limit` takes."""
+        """Fix arcs to 0 that no q-route cheaper than `limit` uses."""
 
     def label(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ng_sets: Annotated[NDArray[numpy.uint64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], other: Labels | None, forward: bool, limit: float, labels_in_layer: int, labels_in_all: int, work: int) -> Labels:
         """
-        Make the labels of ng-routes cheaper than `limit` in one direction, pruned by those of the other, if any. If they are complete, fix the arcs to 0 that none of them takes.
+        Create the labels of ng-routes cheaper than `limit` in one direction, pruned by `other`, if given. If they are complete, fix arcs to 0 that none of them uses.
         """
 
 class VisitProblem:
-    """Sequences of visits and what they cost (`model.visit_objective`)."""
+    """Optional and repeated visits (`model.visit_objective`)."""
 
     def __init__(self, travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rate: float, retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, count: float, required: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], repeats: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], at_least: int, at_most: int, budget: float, first: int, last: int, cyclic: bool) -> None:
         """
-        Travel has one stop more than there are regions: where routes come from and go to. Tables of updates have one row per position, or a single one, and one column per region, or a single one. First and last are regions, or -1.
+        Travel has one additional stop, at which routes start and end. Tables of updates have one row per position or a single row, and one column per region or a single column. First and last are regions, or -1.
         """
 
     def nearest(self, most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
@@ -506,62 +514,66 @@ class VisitProblem:
         """
 
 class VisitEnumeration:
-    """The best of all sequences of visits, each of them tried."""
+    """The best sequence of visits, by complete enumeration."""
 
     def __init__(self, problem: VisitProblem, relative: float) -> None: ...
 
     def advance(self, nodes: int) -> bool:
-        """Go on by so many nodes; return whether all sequences were seen."""
+        """
+        Process up to `nodes` more nodes; return whether all sequences have been enumerated.
+        """
 
     @property
     def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The best sequence; empty where none keeps the rules."""
+        """The best sequence; empty if there is no feasible one."""
 
     @property
     def low(self) -> float:
-        """A lower bound of all values, rounding included."""
+        """A lower bound on all values that accounts for rounding."""
 
 class VisitLabelling:
-    """The best sequence of visits where errors are not coupled."""
+    """The best sequence of visits if errors are not coupled."""
 
     def __init__(self, problem: VisitProblem, bound: float, most_labels: int) -> None: ...
 
     def advance(self, looks: int) -> bool:
-        """
-        Look at about so many labels; return whether all were made, or too many.
-        """
+        """Examine about `looks` labels; return whether the labelling has ended."""
 
     @property
     def full(self) -> bool:
-        """Whether labels are incomplete because there would be too many."""
+        """Whether the limit on labels was exceeded."""
 
     @property
     def done(self) -> float:
-        """The share of lengths that are done."""
+        """The share of sequence lengths that are done."""
 
     @property
     def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The best sequence; empty where none below the bound keeps the rules."""
+        """
+        The best sequence; empty if no feasible one has a value below the bound.
+        """
 
 class VisitRoute:
-    """A sequence of visits, its value, and what a further visit would cost."""
+    """
+    A sequence of visits, its value, and its value with one additional visit.
+    """
 
     def __init__(self, problem: VisitProblem) -> None: ...
 
     def assign(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Change the visits."""
+        """Set the visits."""
 
     @property
     def value(self) -> float:
-        """Its value; inf where there is no visit."""
+        """The value of the sequence; inf if it is empty."""
 
     @property
     def travel(self) -> float:
         """Its travel."""
 
-    def prices(self, region: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    def insertion_values(self, region: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """
-        Return the value with a further visit to a region, by the place it is put at.
+        Return the value with an additional visit to a region, by place of insertion.
         """
 
 class VisitSearch:
@@ -571,25 +583,23 @@ class VisitSearch:
         """`near` lists the nearest other regions of each, nearest first."""
 
     def start(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Start from a sequence that begins and ends where it must."""
+        """Start from a sequence that begins and ends at the required regions."""
 
     def insert(self, regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
         """
-        Put in regions that are required or pay; return whether those required found a place.
+        Insert regions that are required or pay; return whether all required ones could be inserted.
         """
 
     def run(self, iterations: int, temperature: float) -> None:
-        """Ruin and recreate so many times."""
+        """Ruin and recreate `iterations` times."""
 
     @property
     def current(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The present sequence."""
+        """The current sequence."""
 
     @property
     def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """
-        The best sequence since the start that keeps all rules; empty where there was none.
-        """
+        """The best feasible sequence since the start; empty if there was none."""
 
     @property
     def best_value(self) -> float:
@@ -598,17 +608,17 @@ class VisitSearch:
     @property
     def typical_loss(self) -> float:
         """
-        The median of what iterations of the last run cost that made the sequence worse.
+        The median cost increase of the last run's iterations that made the sequence worse.
         """
 
 class Rehearsal:
     """
-    Trainings of a linear learner on samples that were dealt several times.
+    Training of a linear learner on several random divisions of the samples.
     """
 
     def __init__(self, batches: int, positions: int, draws: int, maps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], roots: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], aims: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rests: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Arrays are flat, the draw being the last index: maps by position, batch, row and column; constants by position, batch and row; the initial model; and by test the error |R·w - z|² + r.
+        Arrays are flat; the draw is the last index. Maps are by position, batch, row and column, constants by position, batch and row. The test error is the sum of |R·w - z|² + r over tests.
         """
 
     def errors(self, batches: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
@@ -618,18 +628,18 @@ class Rehearsal:
         """Return the models after a sequence of batches, one column per draw."""
 
 class RehearsalSearch:
-    """Simulated annealing of routes that are priced by rehearsal."""
+    """Simulated annealing of routes that are evaluated by rehearsal."""
 
     def __init__(self, rehearsal: Rehearsal, problem: FleetProblem, batches_per_region: int, seed: int) -> None:
         """
-        Batch k·b + v is the one of the visit number v to region k. Where models are averaged, the rehearsal has one test of all regions, else one per region.
+        Batch k·b + v is for visit number v to region k. If models are averaged, the rehearsal has one test of all regions, otherwise one per region.
         """
 
     def start(self, regions: Sequence[Sequence[int]], models: Sequence[Sequence[int]]) -> None:
-        """Start from routes that keep the rules."""
+        """Start from feasible routes."""
 
     def run(self, moves: int, temperature: float) -> None:
-        """Look at so many random moves."""
+        """Try `moves` random moves."""
 
     @property
     def best(self) -> tuple[list[list[int]], list[list[int]]]:
@@ -642,32 +652,36 @@ class RehearsalSearch:
     @property
     def typical_loss(self) -> float:
         """
-        The median of what moves of the last run cost that made the routes worse.
+        The median cost increase of the last run's moves that made the routes worse.
         """
 
 class FleetProblem:
     """Vehicles and models (`model.fleet_objective`)."""
 
     def __init__(self, visits: VisitProblem, importance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, vehicles: int, models: int, merged: bool, equal: bool, longest: bool, limit: float) -> None:
-        """`models` are all of them, one per vehicle where there are several."""
+        """
+        `models` is their total number: one per vehicle if there are several vehicles.
+        """
 
 class FleetEnumeration:
-    """The best of all routes of a fleet, each of them tried."""
+    """The best routes of a fleet, by complete enumeration."""
 
     def __init__(self, problem: FleetProblem, relative: float) -> None: ...
 
     def advance(self, nodes: int) -> bool:
-        """Go on by so many nodes; return whether all routes were seen."""
+        """
+        Process up to `nodes` more nodes; return whether all routes have been enumerated.
+        """
 
     @property
     def best(self) -> tuple[list[list[int]], list[list[int]]]:
         """
-        The regions and the models of the best routes; empty where none keep the rules.
+        The regions and the models of the best routes; empty if there are no feasible ones.
         """
 
     @property
     def low(self) -> float:
-        """A lower bound of all values, rounding included."""
+        """A lower bound on all values that accounts for rounding."""
 
 class FleetSearch:
     """Ruin and recreate of the routes of a fleet, by simulated annealing."""
@@ -676,18 +690,18 @@ class FleetSearch:
         """`near` lists the nearest other regions of each, nearest first."""
 
     def start(self, regions: Sequence[Sequence[int]], models: Sequence[Sequence[int]], weights: Sequence[float], served_by: Sequence[int]) -> None:
-        """Start from routes that begin and end where they must."""
+        """Start from routes that begin and end at the required regions."""
 
     def insert(self, regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Put in regions that are required or pay."""
+        """Insert regions that are required or pay."""
 
     def run(self, iterations: int, temperature: float) -> None:
-        """Ruin and recreate so many times."""
+        """Ruin and recreate `iterations` times."""
 
     @property
     def best(self) -> tuple[list[list[int]], list[list[int]]]:
         """
-        The regions and the models of the best routes since the start; empty where none kept all rules.
+        The regions and the models of the best feasible routes since the start; empty if there were none.
         """
 
     @property
@@ -697,5 +711,5 @@ class FleetSearch:
     @property
     def typical_loss(self) -> float:
         """
-        The median of what iterations of the last run cost that made the routes worse.
+        The median cost increase of the last run's iterations that made the routes worse.
         """

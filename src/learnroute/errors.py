@@ -154,7 +154,7 @@ def list_names(names: Sequence[str]) -> str:
     return ", ".join(names) or "none" if len(names) <= MOST_LISTED + 4 else f"{', '.join(names[:MOST_LISTED])}, …"
 
 
-def install(extra: str) -> str:
+def install_hint(extra: str) -> str:
     """Return how to install the packages of an optional part; both ways work without a package index for learnroute."""
     return f"pip install {EXTRAS[extra]}, or pip install '.[{extra}]' in a checkout of learnroute"
 

@@ -20,7 +20,7 @@ from learnroute.model.validation import as_choice, as_count
 from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
-from learnroute.tuning import GRID, check_initial_model, least_of
+from learnroute.tuning import GRID, check_initial_model, minimise
 
 FEDERATED = "federated"
 ROUNDS = 10
@@ -228,7 +228,7 @@ def compare_fleets(
     rows: list[FleetRow] = []
     notes: list[str] = []
     for k, fleet in enumerate(fleets):
-        part = budget.sparing().part(1 / (len(fleets) - k))
+        part = budget.for_one_job().part(1 / (len(fleets) - k))
         if rows and budget.exhausted:
             notes.append(f"{budget.end} after {count_text(k, 'row')} of {len(fleets)}")
             break
@@ -253,7 +253,7 @@ def _sizes(field: str, given: Sequence[int]) -> list[int]:
 
 def _fleets(problem: Problem, vehicles: list[int], models: list[int], serve: str | None) -> list[Fleet]:
     """Return the fleets to compare; one vehicle with one model, if requested, comes first."""
-    modes = [mode for mode in (MERGED, OWN) if mode == OWN or _merges(problem)]
+    modes = [mode for mode in (MERGED, OWN) if mode == OWN or _can_merge(problem)]
     if serve is not None:
         modes = [as_choice("serve", serve, modes)]
     known = problem.fleet or Fleet()
@@ -269,14 +269,14 @@ def _fleets(problem: Problem, vehicles: list[int], models: list[int], serve: str
     return found
 
 
-def _merges(problem: Problem) -> bool:
+def _can_merge(problem: Problem) -> bool:
     """Return whether models can be averaged, which needs squared distances and a linear law."""
     return problem.transfer is None and getattr(problem.learner, "common_retention", None) is None
 
 
 def _federated_rows(problem: Problem, rounds: int, budget: Budget) -> list[FleetRow]:
     """Return rows for one round and for `rounds` of federated averaging: all regions train, models are averaged."""
-    if not _merges(problem) or problem.size > MOST_CLIENTS or not problem.initial_errors.any():
+    if not _can_merge(problem) or problem.size > MOST_CLIENTS or not problem.initial_errors.any():
         return []
     return [_federated_row(problem, count, budget) for count in dict.fromkeys((1, rounds))]
 
@@ -285,7 +285,7 @@ def _federated_row(problem: Problem, rounds: int, budget: Budget) -> FleetRow:
     chosen = None
     if problem.learner.undecided:
         check_initial_model(problem)
-        chosen, _ = least_of(
+        chosen, _ = minimise(
             lambda table: np.array([federated_error(problem.with_regularization(one), rounds) for one in table]), GRID,
             problem.size**2, Rounds(budget),
         )  # fmt: skip

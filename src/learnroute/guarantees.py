@@ -27,7 +27,7 @@ def guarantee_of_algorithm1(
     if problem.learner.couples:
         return Guarantee(None, f"no ratio is known for the rule {problem.learner.rule}")
     if not problem.ways.is_metric:
-        refusal = _not_metric(problem, report, stop)
+        refusal = _non_metric_reason(problem, report, stop)
         if refusal:
             return Guarantee(None, refusal)
     travel, ends = travel_ratio(problem)
@@ -66,7 +66,7 @@ def travel_ratio(problem: Problem) -> tuple[float, str]:
     return 2.0, start + (", a closed route" if problem.closed else "")
 
 
-def _not_metric(problem: Problem, report: MetricReport | None, stop: Callable[[], bool]) -> str:
+def _non_metric_reason(problem: Problem, report: MetricReport | None, stop: Callable[[], bool]) -> str:
     """Return the reason why travel is not a metric, or is not known to be one; an empty text if it is a metric."""
     if report is None:
         if problem.size > MOST_CHECKED:

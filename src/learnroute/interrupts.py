@@ -11,20 +11,20 @@ from typing import Any
 
 
 @contextlib.contextmanager
-def leaving_at_once() -> Iterator[None]:
+def exit_on_interrupt() -> Iterator[None]:
     """Let Ctrl-C end the process in this context: an exception could be raised or swallowed anywhere in an import."""
     usual = signal.getsignal(signal.SIGINT)
     if usual is not signal.default_int_handler:  # for example if Ctrl-C is ignored
         yield
         return
-    signal.signal(signal.SIGINT, _leave)
+    signal.signal(signal.SIGINT, _exit)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, usual)
 
 
-def _leave(*_: Any) -> None:
+def _exit(*_: Any) -> None:
     os.write(2, b"learnroute: interrupted\n")
     os._exit(130)
 
@@ -34,14 +34,14 @@ def stop_on_interrupt() -> Iterator[threading.Event]:
     """Let the first Ctrl-C in this context set the event; the next one raises KeyboardInterrupt as usual."""
     stop, usual = threading.Event(), signal.getsignal(signal.SIGINT)
 
-    def ask(*_: Any) -> None:
+    def set_stop(*_: Any) -> None:
         signal.signal(signal.SIGINT, usual)
         stop.set()
 
     if usual is not signal.default_int_handler:
         yield stop
         return
-    signal.signal(signal.SIGINT, ask)
+    signal.signal(signal.SIGINT, set_stop)
     try:
         yield stop
     finally:

@@ -55,12 +55,12 @@ def draw(
     """Draw a result, and write the picture to a file if a path is given."""
     from learnroute.plots.pictures import check_picture, save_figure
 
-    asked = result.known_problem(problem) if isinstance(result, ResultMixin) else None
-    if asked is None and isinstance(result, ResultMixin):
+    known = result.known_problem(problem) if isinstance(result, ResultMixin) else None
+    if known is None and isinstance(result, ResultMixin):
         raise InputError("unknown after pickling; give the problem that was planned: problem=…", field="problem")
     if path is not None:
         check_picture(path)
-    figure = _figure(result, asked, ax)
+    figure = _figure(result, known, ax)
     if path is not None:
         save_figure(figure, path)
     return figure
@@ -139,6 +139,6 @@ def _image(result: TableMixin) -> str:
 def _figure(result: TableMixin, problem: Problem | None, ax: Axes | None) -> Figure:
     from learnroute import plots
 
-    asked = [] if isinstance(result, PictureMixin) else [problem]
-    figure: Figure = getattr(plots, str(result.picture))(result, *asked, ax=ax)
+    arguments = [] if isinstance(result, PictureMixin) else [problem]
+    figure: Figure = getattr(plots, str(result.picture))(result, *arguments, ax=ax)
     return figure

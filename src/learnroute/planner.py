@@ -122,9 +122,9 @@ def plan_within(
         return _plan_fleet(problem, method, seed, budget, params, initial)
     if problem.rules is not None:
         return _plan_visits(problem, method, seed, budget, params, initial)
-    started, whole, budget = time.monotonic(), budget, _less_the_check(problem, budget)
+    started, whole, budget = time.monotonic(), budget, _reserve_metric_check(problem, budget)
     objective = objective_of(problem)
-    solve = method.solve if initial is None else _warm(problem, objective, method, initial)
+    solve = method.solve if initial is None else _with_warm_start(problem, objective, method, initial)
     answer = solve(objective_for_method(problem, objective, method), np.random.default_rng(seed), budget, params)
     if problem.travel_rate == 0 and method.warm:
         answer = replace(answer, order=_shorten_ties(problem, objective, answer.order, budget, params))
@@ -183,7 +183,7 @@ def _assess_visits(
     return assess(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
 
 
-def _less_the_check(problem: Problem, budget: Budget) -> Budget:
+def _reserve_metric_check(problem: Problem, budget: Budget) -> Budget:
     """Return a budget that leaves time for checking the triangle inequality if that takes at most a tenth of it."""
     left, check = budget.seconds_left, CHECKING * problem.size**3
     if left is None or problem.ways.is_metric or check > 0.1 * left:
@@ -201,7 +201,7 @@ def _plan_with_learner(
     starts = starting_routes(problem, seed, part, params) if method.warm else None
     found = tune(problem, route_finder(problem, method, seed, budget, params), part, starts)
     decided = problem.with_regularization(found.regularization)
-    if initial is None and not budget.has(found.seconds):
+    if initial is None and not budget.has_seconds(found.seconds):
         used = "search" if method.warm else method.name
         made = _assess_given(decided, found.order, used, method.name, seed, started, budget, params)
         return _choice_note(made, problem, found)
@@ -209,7 +209,7 @@ def _plan_with_learner(
         again = _plan_visits if decided.fleet_rules is None else _plan_fleet
         return _choice_note(again(decided, method, seed, budget, params, initial or found.order), problem, found)
     objective = objective_of(decided)
-    final = method.solve if initial is None else _warm(decided, objective, method, initial)
+    final = method.solve if initial is None else _with_warm_start(decided, objective, method, initial)
     answer = final(objective_for_method(decided, objective, method), np.random.default_rng(seed), budget, params)
     if not method.by_travel and not method.random:
         tuned = decided.from_depot(found.order)
@@ -238,7 +238,7 @@ def decide_learner(problem: Problem, seed: int, budget: Budget) -> Problem:
     return problem.with_regularization(found.regularization)
 
 
-def _warm(problem: Problem, objective: Objective, method: Method, initial: Sequence[str | int]) -> Solver:
+def _with_warm_start(problem: Problem, objective: Objective, method: Method, initial: Sequence[str | int]) -> Solver:
     """Return a method that starts from a route."""
     if not method.warm:
         able = ", ".join(name for name, one in METHODS.items() if one.warm)
@@ -268,7 +268,7 @@ def _shorten_ties(
     nothing = np.zeros(many)
     alone = Weighted(ways.travel.of(part), nothing, nothing, 0.0, ends.renumber(number))
     rng, start = np.random.default_rng(0), np.arange(many)
-    found = iterated_local_search(alone, rng, budget.sparing(), initial=start, params=params)
+    found = iterated_local_search(alone, rng, budget.for_one_job(), initial=start, params=params)
     shorter = np.concatenate([part[found], order[many:]])
     return (
         shorter

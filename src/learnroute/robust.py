@@ -198,8 +198,8 @@ def robustness(
     if draws > MOST_DRAWS:
         raise InputError(f"at most {MOST_DRAWS:,} draws", field="draws", value=draws)
     seed = as_count("seed", seed, least=0, meaning="the seed")
-    problem = decide_learner(problem, seed, budget.part(0.5).sparing())
-    upper, part = _with(problem, high), budget.part(DRAWS_SHARE).sparing()
+    problem = decide_learner(problem, seed, budget.part(0.5).for_one_job())
+    upper, part = _with(problem, high), budget.part(DRAWS_SHARE).for_one_job()
     rounds = Rounds(part)
     with rounds.measure():
         planned = plan_within(upper, METHODS["auto"], seed, part.part(PLAN_SHARE))
@@ -207,7 +207,7 @@ def robustness(
     regrets: list[float] = []
     routes, ends, proved = Counter([planned.order]), Counter[str](), planned.optimal
     for k in range(draws):
-        if rounds.late:
+        if rounds.is_late:
             break
         with rounds.measure():
             drawn = _with(problem, _draw_between(low, high, rng))
@@ -225,7 +225,7 @@ def robustness(
         reason = "too few seconds for a single draw; give more"
         raise InputError(reason, field="time_limit", value=time_limit)
     counts, _ = slopes(upper, planned.order)
-    pairs, looked = _hanging(upper, planned, counts, list(routes), low, high, budget)
+    pairs, looked = _sensitive_pairs(upper, planned, counts, list(routes), low, high, budget)
     return Robustness(
         plan=replace(planned, problem=problem),
         best_case=planned.loss.total - _spread(counts, low, high, 1.0),
@@ -275,7 +275,7 @@ def _draw_between(low: FloatArray, high: FloatArray, rng: np.random.Generator) -
     return low + (share + share.T) * (high - low)
 
 
-def _hanging(
+def _sensitive_pairs(
     upper: Problem, planned: Plan, counted: FloatArray, routes: list[tuple[int, ...]], low: FloatArray,
     high: FloatArray, budget: Budget,
 ) -> tuple[tuple[Pair, ...], int]:  # fmt: skip
@@ -287,7 +287,7 @@ def _hanging(
     best, least = np.zeros_like(high), np.full(high.shape, np.inf)
     rounds, looked = Rounds(budget), 0
     for order in routes:
-        if rounds.late or budget.exhausted:
+        if rounds.is_late or budget.exhausted:
             break
         looked += 1
         with rounds.measure():

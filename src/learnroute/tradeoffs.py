@@ -250,7 +250,7 @@ def tradeoff(
     if problem.rules is None and problem.size <= MOST_EXACT:
         orders = pareto_front_orders(objective_of(_at_rate(problem, 1.0)), budget)
     complete = orders is not None
-    marks = routes.mark() if problem.rules is None else {}
+    marks = routes.method_routes() if problem.rules is None else {}
     if orders is None:
         found, complete = _search(routes, points)
         orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
@@ -272,9 +272,9 @@ class _Routes:
         self.sizes: dict[tuple[int, ...], float] = {}  # scale of rounding errors, as parts may cancel
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Whether it is too late to start another plan; the first plan is always started."""
-        return self.rounds.late
+        return self.rounds.is_late
 
     def add(self, order: ArrayLike) -> Choice:
         """Evaluate a route, given as an order of regions or of stops."""
@@ -286,13 +286,13 @@ class _Routes:
             self.sizes[key] = replace(loss, travel=0.0).magnitude
         return self.choices[key]
 
-    def mark(self) -> dict[str, Choice]:
-        """Return the routes of some methods, as far as time allows."""
+    def method_routes(self) -> dict[str, Choice]:
+        """Return the routes of some methods for comparison, as far as time allows."""
         objective, found = objective_of(self.problem), {}
         for name in MARKED if objective.travel.symmetric else MARKED[1:]:
-            if self.late:
+            if self.is_late:
                 break
-            part, rng = self.budget.part(MARK_SHARE).sparing(), np.random.default_rng(self.seed)
+            part, rng = self.budget.part(MARK_SHARE).for_one_job(), np.random.default_rng(self.seed)
             with self.rounds.measure():
                 seen = objective_for_method(self.problem, objective, METHODS[name])
                 found[name] = self.add(METHODS[name].solve(seen, rng, part, DEFAULTS).order)
@@ -301,7 +301,7 @@ class _Routes:
     def plan(self, problem: Problem, left: int) -> tuple[Choice, bool]:
         """Plan for another rate or end, with `left` plans to go; return the route and whether it is proved optimal."""
         with self.rounds.measure():
-            made = plan_within(problem, METHODS["auto"], self.seed, self.budget.part(1 / max(2, left)).sparing())
+            made = plan_within(problem, METHODS["auto"], self.seed, self.budget.part(1 / max(2, left)).for_one_job())
             return self.add(made.order), made.optimal
 
 
@@ -321,11 +321,11 @@ def _search(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
     ends = np.argsort(objective_of(problem).scores, kind="stable").tolist()
     proved = corners
     for k, end in enumerate(e for e in ends if e != problem.ends.first and problem.ends.last in (None, e)):
-        if routes.late or planned + k >= points:
+        if routes.is_late or planned + k >= points:
             return curve, False
         constraints = replace(problem.constraints, end=problem.regions[end])
-        asked = _at_rate(problem.replace(constraints=constraints), 1.0)
-        found, optimal = routes.plan(asked, points - planned - k)
+        variant = _at_rate(problem.replace(constraints=constraints), 1.0)
+        found, optimal = routes.plan(variant, points - planned - k)
         proved = proved and optimal
         curve.append(found)
         routes.budget.progress("trade-off", (planned + k + 1) / points)
@@ -340,10 +340,10 @@ def _within_budgets(routes: _Routes) -> tuple[list[Choice], bool]:
     problem, visits, proved = routes.problem, routes.problem.visits, True
     assert visits is not None
     rate, budget, curve = _even_rate(problem) / EXTREME**2, visits.budget, list[Choice]()  # travel only breaks ties
-    while len(curve) < MOST_POINTS and not routes.late:
-        asked = problem.replace(visits=replace(visits, budget=budget), travel_rate=rate)
+    while len(curve) < MOST_POINTS and not routes.is_late:
+        variant = problem.replace(visits=replace(visits, budget=budget), travel_rate=rate)
         try:
-            found, optimal = routes.plan(asked, MOST_POINTS)
+            found, optimal = routes.plan(variant, MOST_POINTS)
         except InputError:  # no route travels less
             if not curve:
                 raise
@@ -365,7 +365,7 @@ def _corners(routes: _Routes, points: int) -> tuple[list[Choice], bool, int]:
     ends: list[Choice] = []
     proved = True
     for rate in (even * EXTREME, even / EXTREME):
-        if routes.late:
+        if routes.is_late:
             return ends, False, planned
         found, optimal = routes.plan(_at_rate(problem, rate), points - planned)
         ends.append(found)
@@ -373,7 +373,7 @@ def _corners(routes: _Routes, points: int) -> tuple[list[Choice], bool, int]:
     same = abs(ends[0].travel_cost - ends[1].travel_cost) <= PRINTED * max(c.travel_cost for c in ends)
     curve = ends[:1] if same else ends
     spans = list(pairwise(curve))
-    while spans and planned < points and not routes.late:
+    while spans and planned < points and not routes.is_late:
         left, right = max(spans, key=_area)
         spans.remove((left, right))
         rate = problem.size * _slope(left, right)
@@ -394,8 +394,9 @@ def _area(span: tuple[Choice, Choice]) -> float:
 
 
 def _slope(left: Choice, right: Choice) -> float:
-    """Return how much error one unit of travel saves between two neighbouring points."""
-    return (left.error - right.error) / (right.travel_cost - left.travel_cost)
+    """Return the error saved per unit of travel between two neighbouring points; infinity if travel is equal."""
+    travel = right.travel_cost - left.travel_cost
+    return (left.error - right.error) / travel if travel else math.inf
 
 
 def _even_rate(problem: Problem) -> float:

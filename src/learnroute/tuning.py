@@ -86,16 +86,16 @@ def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, pa
     """Return a function that finds routes without bounds: by a method, or by `search` if proofs take long."""
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > EXACT_REGIONS else method
 
-    def solve(asked: Problem) -> Visits:
-        part, rng = budget.sparing().part(ROUTE_SHARE), np.random.default_rng(seed)
-        if asked.fleet_rules is not None:
-            found = quick.solve(fleet_objective_of(asked), rng, part, params).routes
+    def solve(variant: Problem) -> Visits:
+        part, rng = budget.for_one_job().part(ROUTE_SHARE), np.random.default_rng(seed)
+        if variant.fleet_rules is not None:
+            found = quick.solve(fleet_objective_of(variant), rng, part, params).routes
             assert found is not None
             return found
-        if asked.rules is not None:
-            return solve_visits(asked, quick, rng, part, params).order
-        objective = objective_for_method(asked, objective_of(asked), quick)
-        return asked.regions_of(quick.solve(objective, rng, part, params).order)
+        if variant.rules is not None:
+            return solve_visits(variant, quick, rng, part, params).order
+        objective = objective_for_method(variant, objective_of(variant), quick)
+        return variant.regions_of(quick.solve(objective, rng, part, params).order)
 
     return solve
 
@@ -124,9 +124,9 @@ def tune(problem: Problem, solve: Solve, budget: Budget, starts: Starts = None) 
     """
     check_initial_model(problem)
     assert isinstance(problem.learner, Proximal)
-    asked = problem.learner.regularization
+    requested = problem.learner.regularization
     found = tune_constant(problem, solve, budget, starts)
-    return tune_schedule(problem, solve, budget, found, starts) if asked == SCHEDULE else found
+    return tune_schedule(problem, solve, budget, found, starts) if requested == SCHEDULE else found
 
 
 def starting_routes(
@@ -147,13 +147,13 @@ def starting_routes(
     if known.ends.allows(known.from_depot(back)) and travel_cost(known, back) <= travel_cost(known, shortest):
         both.append(back)
     found = [min(both, key=lambda order: expected_loss(papers or known, order).total)]
-    if papers is not None and not rounds.late:
+    if papers is not None and not rounds.is_late:
         found.append(route_finder(papers, METHODS["auto"], seed, budget, params)(papers))
     return [tuple(order.tolist()) for order in found]
 
 
 def shortest_of(problem: Problem, routes: Iterable[Key]) -> Key:
-    """Return the shortest of several routes; the first, if there are several."""
+    """Return the shortest of several routes; the first one in case of ties."""
     return min(routes, key=lambda order: travel_cost(problem, np.asarray(order)))
 
 
@@ -240,7 +240,7 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget, starts: Starts
         _add(pool, problem, order, curves)
     planned = [] if every else PLANNED[:: 1 if problem.size <= FEW_REGIONS else 4].tolist()
     for k, one in enumerate(planned):
-        if rounds.late:
+        if rounds.is_late:
             break
         with rounds.measure():
             _add(pool, problem, solve(problem.with_regularization(one)), curves)
@@ -248,7 +248,7 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget, starts: Starts
     for order in sorted(pool, key=lambda order: pool[order][1])[:3]:
         at = order
         for _ in range(ALTERNATIONS):
-            if rounds.late:
+            if rounds.is_late:
                 break
             with rounds.measure():
                 better = _add(pool, problem, solve(problem.with_regularization(pool[at][0])), curves)
@@ -257,7 +257,7 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget, starts: Starts
             at = better
     best = min(pool, key=lambda order: pool[order][1])
     value, total = pool[best]
-    if not budget.has(curves.longest * len(FINE) / len(GRID)):
+    if not budget.has_seconds(curves.longest * _rounds_of(FINE, _work(problem, best))):
         return Tuned(value, best, total, value, value, rounds.longest)
     losses = error_curve(problem, best, FINE) + _travel(problem, best)
     return Tuned(value, best, total, *flat_range(FINE, losses, value, total), rounds.longest)
@@ -267,13 +267,22 @@ def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, 
     """Add a route to the pool with its best λ; return its key."""
     key: Key = order if isinstance(order, FleetRoutes) else tuple(int(i) for i in order)
     if key not in pool:
-        work = problem.size ** (2 if isinstance(order, FleetRoutes) else 1)
-        value, error = least_of(lambda table: error_curve(problem, key, table), GRID, work, curves)
+        value, error = minimise(lambda table: error_curve(problem, key, table), GRID, _work(problem, key), curves)
         pool[key] = value, error + _travel(problem, key)
     return key
 
 
-def least_of(
+def _work(problem: Problem, order: Key) -> int:
+    """Return the work of evaluating a route for one λ."""
+    return problem.size ** (2 if isinstance(order, FleetRoutes) else 1)
+
+
+def _rounds_of(table: FloatArray, work: int) -> int:
+    """Return the number of rounds in which a table of λ is evaluated, given the work per λ."""
+    return min(len(table), -(-len(table) * work // ROUND))
+
+
+def minimise(
     curve: Callable[[FloatArray], FloatArray], table: FloatArray, work: int, rounds: Rounds
 ) -> tuple[float, float]:
     """Return the minimiser of a curve over λ and the minimum, from a table that is refined while time allows.
@@ -282,16 +291,16 @@ def least_of(
     """
     found = math.nan, math.inf
     for refined in range(4):
-        errors, parts = np.full(len(table), np.inf), min(len(table), -(-len(table) * work // ROUND))
+        errors, parts = np.full(len(table), np.inf), _rounds_of(table, work)
         for k in range(parts):
-            if (refined or k) and rounds.late:
+            if (refined or k) and rounds.is_late:
                 break
             with rounds.measure():
                 errors[k::parts] = curve(table[k::parts])
         best = int(np.argmin(errors))
         if errors[best] < found[1] or not refined:
             found = float(table[best]), float(errors[best])
-        if rounds.late:
+        if rounds.is_late:
             break
         table = np.geomspace(table[max(0, best - 1)], table[min(len(table) - 1, best + 1)], 17)
     return found
@@ -340,7 +349,7 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, 
         schedule = _descend(problem, at, start, budget)
         total = _total(problem, at, schedule)
         for _ in range(ALTERNATIONS):
-            if rounds.late:
+            if rounds.is_late:
                 break
             with rounds.measure():
                 other = solve(problem.with_regularization(schedule.tolist()))

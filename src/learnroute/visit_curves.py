@@ -219,8 +219,8 @@ def visit_curve(
     check_type("problem", problem, Problem)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
-    asked = problem.visits or Visits()
-    optional = problem.replace(visits=asked)
+    rules = problem.visits or Visits()
+    optional = problem.replace(visits=rules)
     most = optional.most_visits
     fewest = most if optional.rules is None else max(1, int(optional.rules.required.sum()))
     rows: list[VisitRow] = []
@@ -230,11 +230,11 @@ def visit_curve(
     initial: Any = None
     rounds = Rounds(budget)
     for k, many in enumerate(numbers):
-        if rows and (rounds.late or budget.exhausted):
-            notes.append(f"{budget.end} after rows of up to {count_text(numbers[k - 1], 'visit')}")
+        if rows and (rounds.is_late or budget.exhausted):
+            notes.append(f"{budget.end} after the rows for up to {count_text(numbers[k - 1], 'visit')}")
             break
-        one = problem.replace(visits=replace(asked, at_least=many, at_most=many))
-        part = budget.sparing().part(1 / (len(numbers) - k))
+        one = problem.replace(visits=replace(rules, at_least=many, at_most=many))
+        part = budget.for_one_job().part(1 / (len(numbers) - k))
         try:
             with rounds.measure():
                 found = plan_within(one, METHODS["auto"], seed, part, initial=initial)

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: one process a call where it matters, in this one where it does not."""
+"""The command line as a user sees it: in separate processes where that matters, otherwise in this one."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_pictures_and_plans_are_written(capsys: pytest.CaptureFixture[str], tmp_
     ],
     ids=lambda arguments: " ".join(arguments).replace(CITY, "FILE").replace(RATIOS, "EXPERIMENT"),
 )
-def test_anything_wrong_is_one_line_and_exit_code_2(
+def test_errors_are_one_line_with_exit_code_2(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -205,7 +205,7 @@ def test_anything_wrong_is_one_line_and_exit_code_2(
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("command", sorted(commands.all()))
+@pytest.mark.parametrize("command", sorted(commands.load()))
 def test_every_command_has_help_with_an_example_that_works(
     capsys: pytest.CaptureFixture[str], command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,8 +229,8 @@ def test_commands_are_listed_under_the_modules_that_have_them() -> None:
         assert names == {name for name, place in MODULES.items() if place == module}
 
 
-def test_whoever_takes_a_problem_says_in_which_formats(capsys: pytest.CaptureFixture[str]) -> None:
-    taking = [name for name, command in commands.all().items() if "travel_rate" in [p.name for p in command.params]]
+def test_commands_that_take_a_problem_list_its_formats(capsys: pytest.CaptureFixture[str]) -> None:
+    taking = [name for name, command in commands.load().items() if "travel_rate" in [p.name for p in command.params]]
     assert {"plan", "compare", "tradeoff", "simulate", "convert"} <= set(taking)
     for name in taking:
         text = " ".join(call(capsys, name, "--help")[1].split())
@@ -248,7 +248,7 @@ def test_the_help_lists_all_commands_in_groups_one_line_each(capsys: pytest.Capt
         assert all(line.endswith(".") and "..." not in line and len(line) <= 80 for line in listed)
 
 
-@pytest.mark.parametrize("name", sorted(commands.all()))
+@pytest.mark.parametrize("name", sorted(commands.load()))
 def test_common_options_come_last_in_sections_of_their_own(capsys: pytest.CaptureFixture[str], name: str) -> None:
     out = call(capsys, name, "--help")[1]
     own, *common = out.partition("Example:")[0].split("Common options (")
@@ -276,7 +276,7 @@ def test_common_options_come_last_in_sections_of_their_own(capsys: pytest.Captur
         (["plan", CITY.replace("city-survey", "city-surwey")], "no such file; did you mean city-survey.json?"),
     ],
 )
-def test_mistakes_are_answered_in_the_words_of_the_command_line(
+def test_errors_are_those_of_the_command_line(
     capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
 ) -> None:
     code, _, err = call(capsys, *arguments)
@@ -285,7 +285,7 @@ def test_mistakes_are_answered_in_the_words_of_the_command_line(
     assert f"{CITY}: " not in err or "--rule" in arguments  # what an option says is not blamed on the file
 
 
-def test_a_field_of_the_file_is_not_taken_for_an_option(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_fields_of_the_file_are_not_reported_as_options(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     data = json.loads(Path(CITY).read_text())
     path = tmp_path / "p.json"
     for member, option in (({"title": 5}, ("--title", "A")), ({"visits": {"budget": -1}}, ("--budget", "9"))):
@@ -307,7 +307,7 @@ def run_process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[
     )
 
 
-def test_as_a_process_of_its_own() -> None:
+def test_runs_as_a_separate_process() -> None:
     done = run_process("plan", WAREHOUSE, "--json")
     assert done.returncode == 0
     assert done.stderr == ""
@@ -318,7 +318,7 @@ def test_as_a_process_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("buffered", [True, False])
-def test_a_reader_that_stops_reading_is_no_error(buffered: bool) -> None:
+def test_closed_pipe_is_not_an_error(buffered: bool) -> None:
     command = [sys.executable, "-m", "learnroute", "generate", "--regions", "300"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "" if buffered else "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as writer:
@@ -331,7 +331,7 @@ def test_a_reader_that_stops_reading_is_no_error(buffered: bool) -> None:
 
 
 def test_a_plan_imports_no_more_than_it_needs(tmp_path: Path) -> None:
-    """The names of what a plan of a few regions did without once: imports take most of its time."""
+    """Imports take most of the time of a small plan, so these modules must not be imported."""
     heavy = {
         "matplotlib", "scipy", "networkx", "highspy", "rich", "numpy.ma", "numpy.testing", "concurrent.futures",
         "logging", "asyncio", "tempfile", "shutil", "zipfile", "html", "xml", "email", "http", "importlib.metadata",

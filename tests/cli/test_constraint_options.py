@@ -1,4 +1,4 @@
-"""--start, --end, --return and --travel-rate, on the way from the command line to the plan."""
+"""--start, --end, --return and --travel-rate, from the command line to the plan."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def test_every_method_starts_at_the_depot(method: str, back: bool) -> None:
         (["--depot", "8.5"], "--depot = '8.5': expected the name of a region, or two coordinates X,Y"),
     ],
 )
-def test_depots_that_are_none(options: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_depots(options: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", CITY, *options]) == 2
     assert line in capsys.readouterr().err
 
 
-def test_the_way_back_to_a_depot_of_the_file_is_an_option(tmp_path: Path) -> None:
+def test_the_return_trip_to_a_depot_of_the_file_is_an_option(tmp_path: Path) -> None:
     file = tmp_path / "problem.json"
     file.write_text(json.dumps({**json.loads(Path(CITY).read_text()), "depot": "Returns"}))
     assert call("plan", str(file))["closed"]
@@ -103,7 +103,7 @@ def test_options_replace_the_constraints_of_the_file(tmp_path: Any) -> None:
     assert (found["route"][0], found["closed"], found["travel_rate"]) == ("Dispatch", False, 1)
 
 
-def test_the_table_tells_ends_and_both_units() -> None:
+def test_table_has_ends_and_both_units() -> None:
     text = CliRunner().invoke(commands, ["plan", CITY, "--start", "Returns", "--return", "--travel-rate", "0.5"]).output
     assert "from Returns and back with travel rate 0.5" in text
     assert "back to Returns" in text
@@ -118,7 +118,7 @@ def test_the_table_tells_ends_and_both_units() -> None:
         (["--travel-rate", "-1"], "--travel-rate = -1.0: the travel rate must be >= 0"),
     ],
 )
-def test_wrong_ends_are_refused_in_one_line(
+def test_wrong_ends_are_rejected_in_one_line(
     options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["plan", CITY, *options]) == 2

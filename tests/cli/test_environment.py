@@ -1,4 +1,4 @@
-"""Poor surroundings: no home, no user, no locale, little memory, full disks, paths of another system."""
+"""Restricted environments: no home, no user, no locale, little memory, full disks, paths of another system."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def is_one_line(done: Any, words: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("home", [None, "/proc", "/dev/null"])
 @pytest.mark.parametrize("program", [("-m", "learnroute"), ("-c", NOBODY)], ids=["user", "nobody"])
-def test_neither_a_home_nor_a_user_is_needed(tmp_path: Path, home: str | None, program: tuple[str, ...]) -> None:
+def test_no_home_and_no_user_name_are_needed(tmp_path: Path, home: str | None, program: tuple[str, ...]) -> None:
     env = {} if home is None else {"HOME": home}
     done = command("plan", WAREHOUSE, "-o", "plan.json", "--plot", "route.png", program=program, env=env, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -92,7 +92,7 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
-def test_a_library_that_cannot_be_loaded_is_told_in_one_line(tmp_path: Path) -> None:
+def test_library_that_cannot_be_loaded_is_reported_in_one_line(tmp_path: Path) -> None:
     samples, program = ROOT / "examples" / "buoys" / "samples", ("-c", UNLOADABLE)
     done = command("rehearse", samples, "--target", "height", "-o", "out.json", program=program, cwd=tmp_path)
     is_one_line(done, "a library cannot be loaded: _dfitpack.so: failed to map segment")
@@ -120,7 +120,7 @@ def small_files() -> None:
     ],
     ids=" ".join,
 )
-def test_a_full_disk_leaves_what_was_there(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_full_disk_leaves_the_existing_file(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     out = next(Path(name) for name in arguments if name.startswith("out."))
     if arguments[0] != "journey":
         (tmp_path / out).write_text("what was there")
@@ -131,6 +131,6 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path, arguments: tuple[str,
 
 
 @pytest.mark.parametrize("name", [r"C:\data\problem.json", r"\\server\share\problem.json", "C:problem.json", "NUL:"])
-def test_paths_of_windows_are_refused_elsewhere_in_one_line(tmp_path: Path, name: str) -> None:
+def test_paths_of_windows_are_rejected_elsewhere_in_one_line(tmp_path: Path, name: str) -> None:
     is_one_line(command("plan", name, cwd=tmp_path), "no such file")
     assert list(tmp_path.iterdir()) == []

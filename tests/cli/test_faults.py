@@ -34,20 +34,20 @@ def is_one_line(done: subprocess.CompletedProcess[str], code: int, words: str) -
     assert words in done.stderr
 
 
-def limited() -> None:
+def limit_files() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 
 
 @pytest.mark.parametrize("suffix", ["", ".json", ".csv", ".npz", ".tsp", ".graphml", ".geojson"])
-def test_devices_are_refused_at_once(tmp_path: Path, suffix: str) -> None:
+def test_devices_are_rejected_at_once(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"zero{suffix}"
     path.symlink_to("/dev/zero")
     with pytest.raises(InputError, match="is a device or a pipe; give a regular file"):
         read_problem(path)
 
 
-def test_a_device_takes_no_memory() -> None:
-    done = command("plan", "/dev/zero", stdout=subprocess.PIPE, preexec_fn=limited)
+def test_reading_a_device_takes_no_memory() -> None:
+    done = command("plan", "/dev/zero", stdout=subprocess.PIPE, preexec_fn=limit_files)
     is_one_line(done, 2, "/dev/zero: is a device or a pipe; give a regular file, or - for JSON on standard input")
 
 
@@ -83,7 +83,7 @@ def test_problems_come_from_standard_input() -> None:
     done = command("plan", "-", input=text.replace("travel", "travelling"), stdout=subprocess.PIPE)
     is_one_line(done, 2, "standard input: travelling: unknown field; did you mean travel?")
     with Path("/dev/zero").open() as endless:
-        done = command("plan", "-", stdin=endless, stdout=subprocess.PIPE, preexec_fn=limited)
+        done = command("plan", "-", stdin=endless, stdout=subprocess.PIPE, preexec_fn=limit_files)
     is_one_line(done, 2, "standard input: is too large; files are limited to 1,073,741,824 bytes")
 
 
@@ -109,7 +109,7 @@ def test_problems_come_from_standard_input() -> None:
         ("plot", f"{LONG}.csv", "-o", "x.png"),
     ],
 )
-def test_names_too_long_for_files_are_refused(
+def test_names_too_long_for_files_are_rejected(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -119,7 +119,7 @@ def test_names_too_long_for_files_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_regions_too_long_for_files_are_refused_before_any_is_written(
+def test_regions_too_long_for_files_are_rejected_before_any_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [f"{region},{x},{x * x % 7}" for region in ("a", "é" * 130) for x in range(40)]
@@ -136,7 +136,7 @@ def test_regions_too_long_for_files_are_refused_before_any_is_written(
     [("plan", WAREHOUSE), ("plan", WAREHOUSE, "--json"), ("compare", WAREHOUSE, "--methods", "nearest"), ("--help",),
      ("generate",)],
 )  # fmt: skip
-def test_a_full_standard_output_is_one_line(arguments: tuple[str, ...]) -> None:
+def test_full_standard_output_is_reported_in_one_line(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
         done = command(*arguments, stdout=full)
     is_one_line(done, 2, "standard output: cannot be written (No space left on device)")
@@ -154,7 +154,7 @@ def test_closed_and_full_streams_do_not_matter(tmp_path: Path) -> None:
     is_one_line(done, 2, "standard input: is closed")
 
 
-def test_narrow_encodings_are_no_obstacle() -> None:
+def test_narrow_encodings_are_supported() -> None:
     done = command("plan", WAREHOUSE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (0, "")
 

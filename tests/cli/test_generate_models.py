@@ -80,7 +80,9 @@ def test_measured_ones_are_brought_into_order(tsp: Path, capsys: pytest.CaptureF
         (["--travel", str(BURMA), "--features", "100"], "features"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(options: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_input_is_reported_in_one_line(
+    options: list[str], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["generate", *options]) == 2
     said = capsys.readouterr().err
     assert line in said

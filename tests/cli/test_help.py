@@ -1,4 +1,4 @@
-"""Helps, titles and widths: what commands list and print for a reader."""
+"""Help texts, titles and widths of printed output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_choices_have_a_line_each(command: str, names: dict[str, object]) -> Non
 
 
 @pytest.mark.parametrize("command", ["compare", "learners", "robustness"])
-def test_options_for_fleets_are_not_offered_where_fleets_are_rejected(command: str) -> None:
+def test_options_for_fleets_are_not_offered_if_fleets_are_rejected(command: str) -> None:
     assert "--optional" in output(command, "--help")
     assert "--vehicles" not in output(command, "--help")
     assert "No such option" in output(command, WAREHOUSE, "--vehicles", "2", code=2)
@@ -49,7 +49,7 @@ def test_a_problem_without_a_title_is_named_after_its_file(tmp_path: Path) -> No
     assert output("plan", str(tmp_path / "shelves.json"), "--title", "Hall").startswith("Hall: ")
 
 
-def test_a_given_route_is_not_said_to_require_visits() -> None:
+def test_notes_on_a_given_route_do_not_mention_required_visits() -> None:
     text = output("evaluate", str(ROOT / "examples" / "city-survey.json"), "--optional", "--route", "Airport,Harbour")
     assert "more visits only add travel" in text
     assert "required" not in text

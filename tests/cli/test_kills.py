@@ -1,4 +1,4 @@
-"""Long commands that are killed, with -9, at each step of what they write: the same command then starts again."""
+"""Long commands killed by SIGKILL at each write: the same command then resumes."""
 
 from __future__ import annotations
 

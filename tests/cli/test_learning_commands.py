@@ -1,4 +1,4 @@
-"""simulate and estimate as a user meets them."""
+"""simulate and estimate as a user sees them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from learnroute.cli import learning as command_line
 from learnroute.cli import run
 from learnroute.formats.samples import read_samples
 from learnroute.learning import simulation as library
-from learnroute.learning.intake import Scaling
+from learnroute.learning.preparation import Scaling
 from waiting import GUARD
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,7 @@ TRAVEL = str(ROOT / "examples" / "buoys" / "travel.csv")
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> Path:
+def known_problem_file(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     truth = rng.standard_normal((4, 6))
     travel = rng.uniform(1, 2, (4, 4)) * (1 - np.eye(4))
@@ -41,10 +41,10 @@ def known(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("sampler", ["low-dimensional", "direct"])
 @pytest.mark.parametrize("shape", [(30, 12), (12, 30)])
 def test_simulate_keeps_its_contract(
-    capsys: pytest.CaptureFixture[str], known: Path, sampler: str, shape: tuple[int, int]
+    capsys: pytest.CaptureFixture[str], known_problem_file: Path, sampler: str, shape: tuple[int, int]
 ) -> None:
     learner = ("--features", str(shape[0]), "--samples", str(shape[1]))
-    data = call_json(capsys, "simulate", str(known), "--route", "2,0,3,1", "--runs", "3000", "--seed", "1",
+    data = call_json(capsys, "simulate", str(known_problem_file), "--route", "2,0,3,1", "--runs", "3000", "--seed", "1",
                      "--sampler", sampler, *learner)  # fmt: skip
     assert list(data)[:5] == ["expected", "mean", "standard_error", "runs", "order"]
     assert data["order"] == [2, 0, 3, 1]
@@ -54,7 +54,7 @@ def test_simulate_keeps_its_contract(
     assert data["interval"][0] < data["mean"] < data["interval"][1]
     assert data["truth"]["origin"] == "given"
     assert data["others"] == []
-    w = np.array(json.loads(known.read_text())["truth"])
+    w = np.array(json.loads(known_problem_file.read_text())["truth"])
     if shape[0] < shape[1]:  # (e6)
         expected = np.mean(np.sum((w - w[1]) ** 2, axis=1)) + 12 * 0.16 / 17
         assert data["expected"] == pytest.approx(expected)
@@ -107,7 +107,7 @@ def test_several_routes_in_words_in_files_and_in_a_picture(capsys: pytest.Captur
     assert Path(files[2]).read_bytes().startswith(b"\x89PNG")
 
 
-def test_time_limit_is_obeyed_and_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_time_limit_is_respected_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     data = call_json(capsys, "simulate", WAREHOUSE, "--runs", "100000000", "--time-limit", "1e-9")
     assert data["runs"] < data["requested_runs"] == 10**8
     assert any("time limit" in note for note in data["notes"])
@@ -216,7 +216,7 @@ def test_estimate_from_one_table_in_words(capsys: pytest.CaptureFixture[str], tm
     ],
     ids=lambda arguments: " ".join(arguments).replace(str(ROOT), ""),
 )
-def test_anything_wrong_is_one_line_and_exit_code_2(
+def test_errors_are_one_line_with_exit_code_2(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -228,7 +228,7 @@ def test_anything_wrong_is_one_line_and_exit_code_2(
     assert os.listdir(tmp_path) == []
 
 
-def test_regions_that_cannot_be_files_are_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_regions_with_invalid_file_names_are_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = [f"{name},{x},{y}" for name in ("a/b", "c") for x, y in rng.standard_normal((30, 2))]
     (tmp_path / "all.csv").write_text("\n".join(["where,x,y", *rows]))

@@ -1,4 +1,4 @@
-"""Mistakes of users: one line with file or option, value and remedy, and exit code 2."""
+"""User errors: one line with file or option, value and remedy, and exit code 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing of the user's is lost, changed or passed over in silence."""
+"""No user data are lost, changed or silently ignored."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_files_of_another_problem_are_not_replaced(tmp_path: Path) -> None:
         assert not (tmp_path / name).exists()
 
 
-def test_a_visit_that_cannot_be_planned_for_is_not_half_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_replanning_undoes_the_visit(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = random_problem("euclidean", 6, OVER, 1).replace(constraints=Constraints(returns=True))
     trip = Journey(problem, "algorithm1")
     while trip.next is not None:  # the way on is not symmetric: planned by another method
@@ -88,7 +88,7 @@ def test_journeys_say_what_no_longer_holds(tmp_path: Path) -> None:
         ({"route": 5}, "route"),
     ],
 )
-def test_verify_looks_at_every_member_that_follows(change: dict[str, Any], what: str) -> None:
+def test_verify_checks_every_derived_member(change: dict[str, Any], what: str) -> None:
     problem = read_problem(WAREHOUSE)
     plan_data = plan(problem, "baseline").to_dict()
     assert all(check.holds for check in verify(problem, plan_data))
@@ -96,7 +96,7 @@ def test_verify_looks_at_every_member_that_follows(change: dict[str, Any], what:
 
 
 @pytest.mark.parametrize("bound", ["abc", [1], True])
-def test_verify_refuses_what_is_no_number(bound: Any) -> None:
+def test_verify_refutes_values_that_are_not_numbers(bound: Any) -> None:
     problem = read_problem(WAREHOUSE)
     with pytest.raises(InputError, match="lower_bound = "):
         verify(problem, {**plan(problem, "baseline").to_dict(), "lower_bound": bound})
@@ -142,7 +142,7 @@ def test_lines_are_cut_at_the_date_line(tmp_path: Path) -> None:
         assert all(abs(a[0] - b[0]) < 180 for a, b in pairwise(part))
 
 
-def test_the_way_back_is_in_the_table(tmp_path: Path) -> None:
+def test_the_return_trip_is_in_the_table(tmp_path: Path) -> None:
     problem = read_problem(WAREHOUSE, constraints={"return": True})
     found = plan(problem)
     write_plan(found, tmp_path / "plan.csv", problem)

@@ -1,4 +1,4 @@
-"""Whatever is asked to be written is written, and every file is named."""
+"""All requested files are written, and every file is named."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_the_picked_route_is_exported(capsys: Capture, tmp_path: Path) -> None:
     assert [int(i) for i in (tmp_path / "route.txt").read_text().split()] == list(picked.order)
 
 
-def test_a_folder_of_several_problems_is_refused(capsys: Capture) -> None:
+def test_a_folder_of_several_problems_is_rejected(capsys: Capture) -> None:
     code, _, err = call(capsys, "plan", str(ROOT / "examples"))
     assert (code, len(err.splitlines())) == (2, 1)
     assert "4 problems in this folder; give one of them: city-survey.json, lakes.geojson, north-sea.json, ware" in err
@@ -128,7 +128,7 @@ def test_the_only_problem_of_a_folder_is_named(capsys: Capture, tmp_path: Path) 
     assert "2 problems in this folder; give one of them: lakes.json, town.csv" in call(capsys, "plan", str(tmp_path))[2]
 
 
-def test_tables_beside_another_problem_are_refused(capsys: Capture, tmp_path: Path) -> None:
+def test_tables_beside_another_problem_are_rejected(capsys: Capture, tmp_path: Path) -> None:
     assert call(capsys, "convert", CITY, str(tmp_path / "town"))[0] == 0
     assert call(capsys, "plan", str(tmp_path / "town"))[0] == 0
     assert call(capsys, "convert", CITY, str(tmp_path / "town" / "city.json"))[0] == 0
@@ -157,7 +157,7 @@ def test_pictures_and_prints_have_the_title_that_was_given(capsys: Capture, tmp_
     assert "Nine lakes" not in picture.read_text() + out
 
 
-def test_a_title_of_several_lines_is_refused(capsys: Capture) -> None:
+def test_a_title_of_several_lines_is_rejected(capsys: Capture) -> None:
     code, _, err = call(capsys, "plan", LAKES, "--title", "one\ntwo")
     assert code == 2
     assert "title" in err

@@ -30,7 +30,7 @@ def test_from_samples_to_a_plan_that_is_followed(tmp_path: Path, capsys: pytest.
     assert told["verdict"] in " ".join(capsys.readouterr().out.split())
 
 
-def test_by_a_problem_and_with_lambda_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rehearse_with_a_problem_and_chosen_lambda(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     problem = tmp_path / "buoys.json"
     estimated = ["estimate", str(BUOYS / "samples"), "--target", "height", "--scaling", "whiten", "--intercept",
                  "--travel", str(BUOYS / "travel.csv"), "--problem", str(problem)]  # fmt: skip
@@ -128,7 +128,7 @@ def test_options_replace_what_the_problem_says(tmp_path: Path, capsys: pytest.Ca
         ),
     ],
 )
-def test_refusals(
+def test_refusals_name_the_field(
     more: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

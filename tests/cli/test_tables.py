@@ -1,4 +1,4 @@
-"""Tables: aligned whatever the characters, wrapped where there is no room, safe to print."""
+"""Tables: aligned for any characters, wrapped if they are too wide, safe to print."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_text_is_on_the_left_and_numbers_are_on_the_right() -> None:
     ]
 
 
-def test_text_is_wrapped_where_the_table_would_be_too_wide_and_numbers_never_are() -> None:
+def test_text_is_wrapped_if_the_table_would_be_too_wide_and_numbers_never_are() -> None:
     row = ("route", "one two three four five six seven eight nine ten", "0.123456789")
     table = Table.of_texts(("claim", "detail", "number"), [row], left=2)
     found = lines_of(table, 40)

@@ -57,7 +57,7 @@ def test_from_samples_to_a_plan(samples: Path, tmp_path: Path, capsys: pytest.Ca
     assert json.loads(capsys.readouterr().out)["route"] == route
 
 
-def test_one_folder_is_split_and_ones_own_learner_is_taken(
+def test_one_folder_is_split_and_a_user_defined_learner_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -76,13 +76,13 @@ def test_one_folder_is_split_and_ones_own_learner_is_taken(
     assert "--plan and --route: give exactly one of the two" in capsys.readouterr().err
 
 
-def test_what_is_no_transfer_matrix_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_transfer_matrices_are_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text("[]")
     assert run(["calibrate", str(wrong), "--transfer", str(wrong)]) == 2
     assert "expected a file written by `learnroute transfer -o`, with regions and transfer" in capsys.readouterr().err
 
 
-def test_samples_that_are_not_there_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_samples_are_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["follow", str(tmp_path / "none"), "--target", "y", "--route", "A"]) == 2
     assert "none: no such file or folder" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A depot in files: problems of every format, written and read back, by hand, and plans that start and end there."""
+"""A depot in files: problems of every format, round trips, and plans that start and end there."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_problems_with_a_depot_are_the_same_after_a_file(
     assert plan(found).loss == plan(problem).loss
 
 
-def test_the_schema_takes_what_is_written_and_what_may_be_written_by_hand(tmp_path: Path) -> None:
+def test_schema_accepts_written_and_hand_written_files(tmp_path: Path) -> None:
     schema = problem_schema()
     write_problem(problem_of(), tmp_path / "p.json")
     data = json.loads((tmp_path / "p.json").read_text())

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 PLACES = [[8.5, 47.4], [-0.1, 51.5], [13.4, 52.5], [2.35, 48.86]]  # longitude, latitude
 
 
-def good() -> dict[str, Any]:
+def base() -> dict[str, Any]:
     features = [
         {
             "type": "Feature",
@@ -36,7 +36,7 @@ def read(folder: Path, data: Any) -> Problem:
 
 
 def test_a_collection_of_points_is_a_problem(tmp_path: Path) -> None:
-    data = good() | {"title": "Capitals", "constraints": {"start": "B", "return": True}, "travel_rate": 0.5, "bbox": []}
+    data = base() | {"title": "Capitals", "constraints": {"start": "B", "return": True}, "travel_rate": 0.5, "bbox": []}
     for k, feature in enumerate(data["features"]):
         feature["properties"] |= {"initial": k, "samples": 100 + k, "importance": 3 - k, "population": 10**6}
         feature["geometry"]["coordinates"] = [*PLACES[k], 400.0]  # with a height
@@ -93,7 +93,7 @@ def test_a_plan_is_its_stops_and_one_line(tmp_path: Path) -> None:
         assert line.properties["travel"] == pytest.approx(found.loss.travel * 4)
 
 
-def test_places_in_a_plane_are_refused_with_the_remedy(tmp_path: Path) -> None:
+def test_places_in_a_plane_are_rejected_with_the_remedy(tmp_path: Path) -> None:
     for problem, reason in (
         (small(coordinates=PLACES), "the coordinates are in a plane"),
         (small(), "there are no coordinates"),
@@ -106,7 +106,7 @@ def test_places_in_a_plane_are_refused_with_the_remedy(tmp_path: Path) -> None:
 
 
 def wrong(path: str, value: Any) -> Any:
-    data: Any = good()
+    data: Any = base()
     node = data
     *way, last = [int(part) if part.isdigit() else part for part in path.split(".")]
     for part in way:
@@ -141,12 +141,12 @@ def wrong(path: str, value: Any) -> Any:
     ],
     ids=range(17),
 )
-def test_wrong_collections_are_refused_by_field(tmp_path: Path, data: Any, message: str) -> None:
+def test_wrong_collections_are_rejected_by_field(tmp_path: Path, data: Any, message: str) -> None:
     with pytest.raises(InputError) as refusal:
         read(tmp_path, data)
     assert str(refusal.value).startswith(f"{tmp_path / 'p.geojson'}: ")
     assert message in str(refusal.value)
 
 
-def test_the_example_is_one() -> None:
+def test_example_is_valid() -> None:
     assert read_problem(ROOT / "examples" / "lakes.geojson").size == 9

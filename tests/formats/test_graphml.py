@@ -34,7 +34,7 @@ def town(seed: int, kind: Any = nx.MultiDiGraph, size: int = 40) -> Any:
     return graph
 
 
-def written(graph: Any, folder: Path, **beside: Any) -> Path:
+def write_graph(graph: Any, folder: Path, **beside: Any) -> Path:
     nx.write_graphml(graph, folder / "town.graphml")
     if beside:
         (folder / "town.regions.json").write_text(json.dumps(beside))
@@ -56,7 +56,7 @@ def assert_shortest(problem: Problem, graph: Any, nodes: list[Any], by: str = "l
 def test_travel_is_the_shortest_path_of_networkx(tmp_path: Path, kind: Any) -> None:
     for seed in range(3):
         graph = town(seed, kind)
-        problem = read_problem(written(graph, tmp_path), LEARNER)
+        problem = read_problem(write_graph(graph, tmp_path), LEARNER)
         nodes = regions_of(graph)
         assert problem.regions == tuple(graph.nodes[node]["region"] for node in nodes)
         assert_shortest(problem, graph, nodes)
@@ -74,14 +74,14 @@ def test_importance_is_an_attribute_of_nodes(tmp_path: Path) -> None:
     graph = town(1)
     for k, node in enumerate(regions_of(graph)):
         graph.nodes[node]["importance"] = 0.5 * k
-    problem = read_problem(written(graph, tmp_path), LEARNER)
+    problem = read_problem(write_graph(graph, tmp_path), LEARNER)
     assert problem.importance is not None
     assert problem.importance.tolist() == [0, 0.5, 1, 1.5, 2]
 
 
-def test_the_way_leads_along_edges_and_is_as_long_as_travel_says(tmp_path: Path) -> None:
+def test_street_paths_follow_edges_and_have_the_length_of_travel(tmp_path: Path) -> None:
     graph = town(1)
-    problem = read_problem(written(graph, tmp_path), LEARNER)
+    problem = read_problem(write_graph(graph, tmp_path), LEARNER)
     node_at = {(data["x"], data["y"]): node for node, data in graph.nodes(data=True)}
     assert problem.streets is not None
     for i in range(5):
@@ -115,11 +115,11 @@ def test_plans_follow_the_streets(tmp_path: Path) -> None:
     assert {tuple(place) for place in np.asarray(drawn).tolist()} == {tuple(place) for place in places}
 
 
-def test_a_file_beside_it_names_nodes_and_models(tmp_path: Path) -> None:
+def test_companion_file_has_nodes_and_models(tmp_path: Path) -> None:
     graph = town(2)
     nodes = [7, 3, 12]
     beside = {"nodes": ["7", 3, 12], "regions": ["A", "B", "C"], "vectors": [[0], [1], [2]], "learner": LEARNER}
-    path = written(graph, tmp_path, **beside, title="Named")
+    path = write_graph(graph, tmp_path, **beside, title="Named")
     for where in (path, tmp_path):
         problem = read_problem(where)
         assert problem.regions == ("A", "B", "C")
@@ -127,13 +127,13 @@ def test_a_file_beside_it_names_nodes_and_models(tmp_path: Path) -> None:
         assert_shortest(problem, graph, nodes)
 
 
-def test_weights_serve_where_there_are_no_lengths(tmp_path: Path) -> None:
+def test_weights_are_used_if_edges_have_no_lengths(tmp_path: Path) -> None:
     graph = town(3)
     for _, _, data in graph.edges(data=True):
         data["weight"] = data.pop("length")
     for _, data in graph.nodes(data=True):
         del data["x"]
-    problem = read_problem(written(graph, tmp_path), LEARNER)
+    problem = read_problem(write_graph(graph, tmp_path), LEARNER)
     assert_shortest(problem, graph, regions_of(graph), "weight")
     assert problem.coordinates is None
     assert problem.streets is None
@@ -145,20 +145,20 @@ def test_shapes_of_streets_are_followed_from_either_end(tmp_path: Path) -> None:
     graph.add_node("b", x=4.0, y=0.0, region="B", vector="1")
     for one, other in (("a", "b"), ("b", "a")):
         graph.add_edge(one, other, length=6.0, geometry="LINESTRING (0 0, 1 1.5, 2e0 -1, 4 0)")
-    problem = read_problem(written(graph, tmp_path), LEARNER)
+    problem = read_problem(write_graph(graph, tmp_path), LEARNER)
     assert problem.streets is not None
     assert problem.streets.path(0, 1).tolist() == [[0, 0], [1, 1.5], [2, -1], [4, 0]]
     assert problem.streets.path(1, 0).tolist() == [[4, 0], [2, -1], [1, 1.5], [0, 0]]
     assert not problem.geographic
 
 
-def test_regions_that_no_way_joins_are_named(tmp_path: Path) -> None:
+def test_unconnected_regions_are_named(tmp_path: Path) -> None:
     graph = nx.DiGraph()
     graph.add_node("a", region="Harbour", vector="0")
     graph.add_node("b", region="Castle", vector="1")
     graph.add_edge("a", "b", length=1.0)
-    with pytest.raises(InputError, match="no way leads from 'Castle' to 'Harbour'; add an edge in this direction"):
-        read_problem(written(graph, tmp_path), LEARNER)
+    with pytest.raises(InputError, match="no path leads from 'Castle' to 'Harbour'; add an edge in this direction"):
+        read_problem(write_graph(graph, tmp_path), LEARNER)
 
 
 HEAD = (
@@ -207,7 +207,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
     ],
     ids=range(21),
 )
-def test_wrong_graphs_are_refused_by_file_and_line(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_graphs_are_rejected_by_file_and_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "town.graphml"
     path.write_text(text)
     with pytest.raises(InputError) as refusal:
@@ -217,7 +217,7 @@ def test_wrong_graphs_are_refused_by_file_and_line(tmp_path: Path, text: str, me
     assert len(str(refusal.value)) < 600
 
 
-def test_wrong_names_beside_it_are_refused(tmp_path: Path) -> None:
+def test_wrong_names_beside_it_are_rejected(tmp_path: Path) -> None:
     path = tmp_path / "town.graphml"
     path.write_text(HEAD + NODES + EDGE + "</graph></graphml>")
     assert read_problem(path, LEARNER).travel.tolist() == [[0, 3], [3, 0]]

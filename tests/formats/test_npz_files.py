@@ -64,12 +64,12 @@ def archive(path: Path, **changes: Any) -> Path:
         ({"vectors": np.array([[1], [None], [3]], dtype=object)}, "not a NumPy archive that can be read"),
     ],
 )
-def test_wrong_archives_are_refused_by_name(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+def test_wrong_archives_are_rejected_by_name(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_problem(archive(tmp_path / "p.npz", **changes))
 
 
-def test_files_that_are_no_archives_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_are_no_archives_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "p.npz"
     for content in (b"", b"PK\x03\x04 broken", archive(path).read_bytes()[:200]):
         path.write_bytes(content)
@@ -97,13 +97,13 @@ def test_files_that_are_no_archives_are_refused(tmp_path: Path, monkeypatch: pyt
         ({"learner": np.array(3.0)}, r"learner has shape \(\)"),
     ],
 )
-def test_arrays_of_another_shape_or_kind_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+def test_arrays_of_another_shape_or_kind_are_rejected(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_problem(archive(tmp_path / "p.npz", **changes))
 
 
 @pytest.mark.slow
-def test_bombs_are_refused_before_they_are_unpacked(tmp_path: Path) -> None:
+def test_bombs_are_rejected_before_they_are_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "p.npz"
     rows = (PLENTY // 8 + 1000) // 1000
     np.savez_compressed(path, travel=np.zeros((rows, 1000)))
@@ -116,7 +116,7 @@ def test_bombs_are_refused_before_they_are_unpacked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", [(1 << 40, 2), (1 << 62, 1 << 62), (3, 3)])
-def test_headers_that_promise_other_sizes_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
+def test_headers_with_wrong_sizes_are_rejected(tmp_path: Path, shape: tuple[int, ...]) -> None:
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": shape})
     with zipfile.ZipFile(archive(tmp_path / "p.npz"), "a") as file:
@@ -125,7 +125,7 @@ def test_headers_that_promise_other_sizes_are_refused(tmp_path: Path, shape: tup
         read_problem(tmp_path / "p.npz")
 
 
-def test_members_given_twice_and_strange_ones_are_refused(tmp_path: Path) -> None:
+def test_repeated_and_unknown_members_are_rejected(tmp_path: Path) -> None:
     with zipfile.ZipFile(archive(tmp_path / "p.npz"), "a") as file:
         file.writestr("vectors", b"")
     with pytest.raises(InputError, match="'vectors': given twice"):
@@ -136,7 +136,7 @@ def test_members_given_twice_and_strange_ones_are_refused(tmp_path: Path) -> Non
         read_problem(tmp_path / "q.npz")
 
 
-def test_what_packs_too_well_is_written_plain_and_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_highly_compressible_arrays_are_written_uncompressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(npz_files, "PLENTY", 10_000)
     size = 400
     problem = Problem(1 - np.eye(size), UNDER, 1 - np.eye(size))

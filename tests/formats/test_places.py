@@ -1,4 +1,4 @@
-"""Places in one CSV table, with the learner beside it."""
+"""Places in one CSV table, with the learner in a companion file."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_problems_round_trip_to_the_last_bit(tmp_path: Path, geographic: bool) -
         assert problem_to_dict(read_problem(tmp_path / str(k) / "places.csv")) == problem_to_dict(problem)
 
 
-def test_what_a_table_of_places_cannot_hold_is_refused(tmp_path: Path) -> None:
+def test_fields_unsupported_by_tables_of_places_are_rejected(tmp_path: Path) -> None:
     whole = small(travel=None, dissimilarity=None, vectors=VECTORS, coordinates=GLOBE, geographic=True)
     for problem, message in (
         (small(), "travel: a table of places cannot hold it"),
@@ -92,7 +92,7 @@ def test_what_a_table_of_places_cannot_hold_is_refused(tmp_path: Path) -> None:
         ("name,lat,lon,v1\nA,1,2\n", "places.csv, line 2: 3 cells"),
     ],
 )
-def test_wrong_tables_are_refused_by_line_and_column(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_tables_are_rejected_by_line_and_column(tmp_path: Path, text: str, message: str) -> None:
     path = table(tmp_path, text)
     with pytest.raises(InputError) as refusal:
         read_problem(path, LEARNER)
@@ -100,7 +100,7 @@ def test_wrong_tables_are_refused_by_line_and_column(tmp_path: Path, text: str, 
     assert message in str(refusal.value)
 
 
-def test_the_example_is_one_and_two_in_a_folder_are_refused(tmp_path: Path) -> None:
+def test_example_is_valid_and_two_in_a_folder_are_rejected(tmp_path: Path) -> None:
     assert read_problem(ROOT / "examples" / "sensors").size == 8
     table(tmp_path, TABLE)
     (tmp_path / "other.csv").write_text(TABLE)
@@ -130,13 +130,13 @@ def test_names_with_semicolons_stay_names(tmp_path: Path) -> None:
     assert problem.dissimilarity.tolist() == [[0, 7], [7, 0]]
 
 
-def test_two_columns_of_the_same_kind_are_refused(tmp_path: Path) -> None:
+def test_two_columns_of_the_same_kind_are_rejected(tmp_path: Path) -> None:
     text = TABLE.replace("v2", "latitude")
     with pytest.raises(InputError, match=r"columns 'lat' and 'latitude': both are read as lat; remove one of them"):
         read_problem(table(tmp_path, text), LEARNER)
 
 
-def test_what_is_no_problem_is_met_with_what_to_do(tmp_path: Path) -> None:
+def test_invalid_problem_files_are_rejected_with_a_remedy(tmp_path: Path) -> None:
     path = table(tmp_path, TABLE)
     with pytest.raises(InputError, match=r"learner: missing; add it, such as .*, or use --features"):
         read_problem(path)

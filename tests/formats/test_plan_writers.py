@@ -81,19 +81,19 @@ def test_poses_face_the_next_stop(tmp_path: Path, returns: bool) -> None:
         assert 2 * math.atan2(turn["z"], turn["w"]) == pytest.approx(angle)
 
 
-def test_bare_orders(tmp_path: Path) -> None:
+def test_plain_orders(tmp_path: Path) -> None:
     write_plan(evaluate(small(), [2, 0, 3, 1]), tmp_path / "r.txt")
     assert np.loadtxt(tmp_path / "r.txt", dtype=int).tolist() == [2, 0, 3, 1]
 
 
-def test_longitudes_beyond_180_are_where_maps_have_them(tmp_path: Path) -> None:
+def test_longitudes_beyond_180_are_normalised(tmp_path: Path) -> None:
     problem = small(coordinates=[[181, 1], [359, 2], [-190, 3], [180, 4]], geographic=True)
     write_plan(evaluate(problem, [0, 1, 2, 3]), tmp_path / "r.gpx", problem)
     gpx = gpxpy.parse((tmp_path / "r.gpx").read_text())
     assert [p.longitude for p in gpx.routes[0].points] == [-179, -1, 170, -180]
 
 
-def test_what_a_plan_needs_is_said_before_it_is_sought(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_requirements_are_reported_before_planning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     planar = small(coordinates=PLACES)
     for suffix in PLAN_WRITERS:
         path = tmp_path / f"r{suffix}"
@@ -146,7 +146,7 @@ def test_no_name_is_a_formula_in_tables_for_people(tmp_path: Path, capsys: pytes
 
 
 @pytest.mark.parametrize("name", ["folder", "places.csv", "p.tsp", "p.npz"])
-def test_names_that_look_like_formulas_come_back_to_the_letter(tmp_path: Path, name: str) -> None:
+def test_names_that_look_like_formulas_round_trip(tmp_path: Path, name: str) -> None:
     fields: dict[str, Any] = {"coordinates": PLACES, "regions": HOSTILE}
     if name == "places.csv":
         problem = Problem(learner=small().learner, vectors=[[0.0], [1.0], [3.0], [4.0]], **fields)
@@ -221,6 +221,6 @@ def test_the_datum_of_poses_is_the_depot(tmp_path: Path) -> None:
     assert np.hypot(*at[1:-1].T) == pytest.approx(costs)
 
 
-def test_places_too_far_apart_for_a_flat_map_are_refused(tmp_path: Path) -> None:
+def test_places_too_far_apart_for_a_flat_map_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"\.yaml files need places on one flat map, but '.*' is \d+ km from"):
         check_plan_destination(tmp_path / "r.yaml", globe())

@@ -146,7 +146,7 @@ def test_examples_are_valid_metric_and_worth_planning(path: Path) -> None:
     ],
     ids=range(18),
 )
-def test_wrong_json_is_refused_in_one_line_that_names_the_file(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_json_is_rejected_in_one_line_that_names_the_file(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "bad.json"
     path.write_text(text)
     with pytest.raises(InputError) as refusal:
@@ -199,7 +199,7 @@ MATRIX = ",A,B\nA,0,1\nB,1,0\n"
         ({"vectors.csv": "region,v1\nA,0\nB,1\n"}, "both given"),
     ],
 )
-def test_wrong_tables_are_refused_by_file_line_and_field(
+def test_wrong_tables_are_rejected_by_file_line_and_field(
     tmp_path: Path, tables: dict[str, str | None], message: str
 ) -> None:
     good = {"travel.csv": MATRIX, "dissimilarity.csv": MATRIX, "learner.csv": "features,samples,noise\n80,100,0.1\n"}
@@ -231,7 +231,7 @@ def test_the_learner_can_be_replaced_while_reading(tmp_path: Path) -> None:
     assert (problem.learner.features, problem.learner.samples, problem.learner.noise) == (120, 100, 0.1)
 
 
-def test_a_byte_order_mark_is_no_trouble_and_other_bytes_are_named(tmp_path: Path) -> None:
+def test_byte_order_marks_are_accepted_and_invalid_bytes_are_named(tmp_path: Path) -> None:
     (tmp_path / "bom.json").write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode())
     assert read_problem(tmp_path / "bom.json").size == 2
     (tmp_path / "bad.json").write_bytes(b'{"title": "\xff"}')
@@ -239,7 +239,7 @@ def test_a_byte_order_mark_is_no_trouble_and_other_bytes_are_named(tmp_path: Pat
         read_problem(tmp_path / "bad.json")
 
 
-def test_unknown_suffixes_and_missing_files_are_refused(tmp_path: Path) -> None:
+def test_unknown_suffixes_and_missing_files_are_rejected(tmp_path: Path) -> None:
     for path in (tmp_path / "p.json", tmp_path / "p.xml", tmp_path / "p"):
         with pytest.raises(InputError, match="no such file"):
             read_problem(path)
@@ -285,7 +285,7 @@ def test_written_files_have_ordinary_permissions(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "p.json").stat().st_mode) == 0o644
 
 
-def test_mutated_files_are_read_or_refused_but_never_crash() -> None:
+def test_mutated_files_are_read_or_rejected_but_never_crash() -> None:
     """A thousand damaged copies of an example: each is a problem or one line that says what is wrong."""
     rng = random.Random(1)
     base = json.loads((ROOT / "examples" / "warehouse-robot.json").read_text())

@@ -1,4 +1,4 @@
-"""Any problem, written in any format, is read back to the last bit or refused by name."""
+"""Any problem, written in any format, is read back to the last bit or rejected by name."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def problems(draw: st.DrawFn) -> Problem:
 @settings(max_examples=60, deadline=None)
 @given(problem=problems())
 @pytest.mark.slow
-def test_what_is_written_is_read(suffix: str, problem: Problem) -> None:
+def test_written_files_are_read_back(suffix: str, problem: Problem) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"p{suffix}"
         try:

@@ -1,4 +1,4 @@
-"""Samples from CSV: what reads back, and which region is to blame for what does not."""
+"""Samples from CSV: round trips, and errors that name the region."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def folder(tmp_path: Path, **files: str) -> Path:
     return tmp_path
 
 
-def test_a_folder_has_one_region_a_file(tmp_path: Path) -> None:
+def test_folder_has_one_file_per_region(tmp_path: Path) -> None:
     found = read_samples(folder(tmp_path, north=GOOD, south="b,a,y\n5,6,7\n"), "y")
     assert list(found) == ["north", "south"]
     assert found["north"].columns == ("a", "b")
@@ -55,7 +55,7 @@ def test_missing_cells_are_nan_whatever_they_are_called(tmp_path: Path) -> None:
         ("", "empty"),
     ],
 )
-def test_a_bad_file_fails_alone(tmp_path: Path, text: str, problem: str) -> None:
+def test_invalid_files_fail_alone(tmp_path: Path, text: str, problem: str) -> None:
     found = read_samples(folder(tmp_path, bad=text, good=GOOD), "y")
     assert problem in (found["bad"].problem or "")
     assert found["good"].problem is None
@@ -69,7 +69,7 @@ def test_a_bad_row_fails_its_region_alone(tmp_path: Path) -> None:
     assert found["south"].problem is None
 
 
-def test_what_concerns_all_is_refused(tmp_path: Path) -> None:
+def test_members_that_concern_all_regions_are_rejected(tmp_path: Path) -> None:
     path = tmp_path / "all.csv"
     path.write_text("a,where,y\n1,,2\n")
     for target, region, message in (
@@ -110,7 +110,7 @@ def test_columns_may_be_skipped(tmp_path: Path) -> None:
     assert "cannot be both" in str(read_samples(table, "y", "where", ["y"])["S"].problem)
 
 
-def test_one_cause_in_many_files_is_said_once() -> None:
+def test_common_cause_is_reported_once() -> None:
     failures = {
         "A": "d/A.csv, line 2, time = 'noon': expected a number",
         "B": "d/B.csv, line 7, time = 'night': expected a number",

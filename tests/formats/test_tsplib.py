@@ -1,4 +1,4 @@
-"""TSPLIB: distances by its rules (known optimal tours as oracles), every matrix form, and what is refused."""
+"""TSPLIB: distances by its rules (known optimal tours as oracles), every matrix form, and rejected input."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ MATRIX = "DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MAT
         ("DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n", "EDGE_WEIGHT_SECTION: missing"),
     ],
 )
-def test_wrong_instances_are_refused_by_file_line_and_field(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_instances_are_rejected_by_file_line_and_field(tmp_path: Path, text: str, message: str) -> None:
     path = write_instance(tmp_path, text, 2)
     with pytest.raises(InputError) as refusal:
         read_problem(path)
@@ -157,7 +157,7 @@ def test_wrong_instances_are_refused_by_file_line_and_field(tmp_path: Path, text
     assert message in str(refusal.value)
 
 
-def test_what_is_missing_beside_the_instance_is_named(tmp_path: Path) -> None:
+def test_missing_companion_members_are_named(tmp_path: Path) -> None:
     path = write_instance(tmp_path, MATRIX + "0 1\n1 0\n", 2)
     other = tmp_path / "x.regions.json"
     for text, message in (

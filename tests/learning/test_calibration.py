@@ -1,4 +1,4 @@
-"""Calibrated laws: on learners whose law is known, and on those that have none."""
+"""Calibrated laws: of learners with a known law, and of learners without one."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def along(moved: np.ndarray, law: Learner, first: np.ndarray, order: np.ndarray,
     return order.tolist(), np.array(rows)[:, order]
 
 
-def test_what_all_regions_keep_in_common_is_found() -> None:
+def test_common_retention_is_recovered() -> None:
     rng = np.random.default_rng(4)
     moved = 0.2 + rng.random((SIZE, SIZE))
     law = Calibrated(retention=0.3, coupling=0.1, noise=0.01, common_retention=0.7)
@@ -140,7 +140,7 @@ def test_what_all_regions_keep_in_common_is_found() -> None:
 
 
 def test_intervals_of_a_common_retention_cover_it_about_at_their_level() -> None:
-    """Noise in measured errors pulls q to 0 in the linear form, not in this one."""
+    """Noise in measured errors biases q towards 0 in the linear form, but not in this one."""
     law = Calibrated(retention=0.3, coupling=0.15, common_retention=0.7)
     wanted, covered, values, linear = np.array([0.3, 0.15, 0.0, 0.7]), np.zeros(4), [], []
     runs = 60
@@ -160,7 +160,7 @@ def test_intervals_of_a_common_retention_cover_it_about_at_their_level() -> None
     assert np.mean(linear) < 0.1
 
 
-def test_an_initial_model_that_a_learner_is_held_to_is_allowed_for() -> None:
+def test_regularisation_towards_the_initial_model_is_corrected() -> None:
     rng = np.random.default_rng(6)
     own, first = 0.2 + rng.random((SIZE, SIZE)), 2 + rng.random(SIZE)
     law = Calibrated(retention=0.4, coupling=0.1)
@@ -179,7 +179,7 @@ def test_an_initial_model_that_a_learner_is_held_to_is_allowed_for() -> None:
     assert abs(untold.retention.value - 0.4) > 0.02
 
 
-def test_a_proximal_learner_tells_its_initial_model_and_gets_its_own_law_back() -> None:
+def test_calibration_recovers_the_law_of_a_proximal_learner() -> None:
     """Measured from w₀ = 0, errors D of a learner with a large λ are those of models half way to their regions'."""
     truth, rng = models(8) + 0.5, np.random.default_rng(8)
 
@@ -203,7 +203,7 @@ def test_a_proximal_learner_tells_its_initial_model_and_gets_its_own_law_back() 
     assert found.to_problem().transfer == pytest.approx(distances(truth), abs=2.5)
 
 
-def test_what_follows_no_law_is_refused_or_warned_of() -> None:
+def test_data_without_a_law_are_rejected_or_give_a_warning() -> None:
     rng = np.random.default_rng(1)
     routes: list[Any] = [(rng.permutation(SIZE).tolist(), rng.random((SIZE, SIZE))) for _ in range(4)]
     found = calibrate(rng.random((SIZE, SIZE)), routes)

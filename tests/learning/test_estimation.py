@@ -10,13 +10,13 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from learnroute import InputError, plan
 from learnroute.learning import Estimate, RouteRegressor, estimate, follow
-from learnroute.learning.confidence import error_draws, fit, noisiest, upper_bound
+from learnroute.learning.confidence import error_draws, fit, noisiest_direction, upper_bound
 from learnroute.model.validation import FloatArray
 
 Samples = dict[str, tuple[FloatArray, FloatArray]]
 
 
-def drawn(
+def new_samples(
     truth: FloatArray, counts: list[int], noise: list[float], rng: np.random.Generator, scale: FloatArray | float = 1.0
 ) -> Samples:
     found = {}
@@ -54,7 +54,7 @@ def test_bounds_cover_and_estimates_are_unbiased(
     for seed in range(repeats):
         truth = apart * rng.standard_normal((3, width))
         start = rng.standard_normal(width)
-        found = estimate(drawn(truth, counts, noise, rng), share=1.0, initial_model=start, seed=seed, draws=1000)
+        found = estimate(new_samples(truth, counts, noise, rng), share=1.0, initial_model=start, seed=seed, draws=1000)
         delta, first = squares(truth), np.sum((truth - start) ** 2, axis=1)
         held.append(found.upper[above] >= delta[above])
         held_first.append(found.initial_upper >= first)
@@ -85,13 +85,13 @@ def test_bounds_cover_the_worst_directions(width: int, where: str) -> None:
         ]
         errors = error_draws(fits[0], 1000, rng) - error_draws(fits[1], 1000, rng)
         squared = float(np.sum((fits[0].model - fits[1].model) ** 2))
-        worst = noisiest(fits[0].covariance + fits[1].covariance)
+        worst = noisiest_direction(fits[0].covariance + fits[1].covariance)
         held.append(upper_bound(squared, errors, worst, 0.95) >= length**2)
     assert np.mean(held) >= 0.93
 
 
 def test_few_samples_make_the_noise_uncertain_and_the_bound_wider() -> None:
-    """With 3 degrees of freedom a bound that took the estimated noise for the true one would hold in 90 % only."""
+    """With 3 degrees of freedom, a bound that ignores the uncertainty of the noise would hold in only 90 %."""
     rng = np.random.default_rng(8)
     held = []
     for _ in range(1500):
@@ -102,10 +102,10 @@ def test_few_samples_make_the_noise_uncertain_and_the_bound_wider() -> None:
     assert 0.93 <= np.mean(held) <= 0.97
 
 
-def test_a_bound_is_not_idle() -> None:
-    """With many samples it comes down to the truth, and a higher level gives a higher bound."""
+def test_bound_is_not_trivial() -> None:
+    """With many samples it converges to the truth, and a higher level gives a higher bound."""
     truth = np.random.default_rng(0).standard_normal((3, 4))
-    samples = drawn(truth, [20_000] * 3, [0.5] * 3, np.random.default_rng(1))
+    samples = new_samples(truth, [20_000] * 3, [0.5] * 3, np.random.default_rng(1))
     loose, tight = estimate(samples, level=0.99), estimate(samples, level=0.6)
     above = np.triu_indices(3, 1)
     np.testing.assert_allclose(loose.upper[above], squares(truth)[above], rtol=0.03)
@@ -117,14 +117,14 @@ def test_a_bound_is_not_idle() -> None:
 def test_noisiest_direction_is_the_first_eigenvector() -> None:
     root = np.random.default_rng(0).standard_normal((6, 6)) * np.array([4, 1, 1, 1, 1, 1])[:, None]
     covariance = root @ root.T
-    found = noisiest(covariance)
+    found = noisiest_direction(covariance)
     assert found @ covariance @ found == pytest.approx(np.linalg.eigvalsh(covariance)[-1], rel=1e-3)
-    np.testing.assert_array_equal(noisiest(np.zeros((2, 2))), [1.0, 0.0])
+    np.testing.assert_array_equal(noisiest_direction(np.zeros((2, 2))), [1.0, 0.0])
 
 
 def base(seed: int = 0) -> Samples:
     rng = np.random.default_rng(seed)
-    return drawn(rng.standard_normal((4, 3)), [60] * 4, [0.3] * 4, rng)
+    return new_samples(rng.standard_normal((4, 3)), [60] * 4, [0.3] * 4, rng)
 
 
 def test_by_default_no_sample_serves_two_purposes() -> None:
@@ -157,7 +157,7 @@ def test_same_seed_same_answer() -> None:
     json.dumps(first, allow_nan=False)
 
 
-def broken(**changes: Any) -> Samples:
+def invalid_samples(**changes: Any) -> Samples:
     return {**base(), **changes}
 
 
@@ -200,7 +200,7 @@ BAD = {
 
 @pytest.mark.parametrize(("bad", "message"), BAD.values(), ids=BAD.keys())
 def test_a_bad_region_is_named_and_the_others_are_estimated(bad: Any, message: str) -> None:
-    found = estimate(broken(**{"region 1": bad}))
+    found = estimate(invalid_samples(**{"region 1": bad}))
     assert found.regions == ("region 0", "region 2", "region 3")
     assert list(found.failures) == ["region 1"]
     assert found.to_dict()["failures"] == found.failures
@@ -211,29 +211,29 @@ def test_a_bad_region_is_named_and_the_others_are_estimated(bad: Any, message: s
 
 
 def test_missing_values_can_be_dropped() -> None:
-    found = estimate(broken(**{"region 1": with_cell(np.nan)}), missing="drop")
+    found = estimate(invalid_samples(**{"region 1": with_cell(np.nan)}), missing="drop")
     assert not found.failures
     assert found.to_dict()["dropped"] == [0, 3, 0, 0]
     used = np.concatenate([getattr(found.rows["region 1"], part) for part in ("estimate", "train", "test")])
     assert set(used.tolist()) == set(range(60)) - {5, 6, 7}
 
 
-def test_fewer_than_two_regions_is_refused_with_the_reasons() -> None:
+def test_fewer_than_two_regions_is_rejected_with_the_reasons() -> None:
     bad = {name: with_cell(np.nan) for name in list(base())[1:]}
     with pytest.raises(
         InputError, match=r"an estimate needs at least 2 regions; 1 can be used \(region 1 and 2 more regions: missing"
     ):
-        estimate(broken(**bad))
+        estimate(invalid_samples(**bad))
     with pytest.raises(InputError, match="no data"):
         estimate({})
 
 
-def test_too_few_samples_for_the_features_take_pilot_features_and_say_so() -> None:
+def test_pilot_features_are_used_and_reported_if_samples_are_few() -> None:
     rng = np.random.default_rng(2)
     truth = np.zeros((3, 40))
     truth[:, :2] = [[1, 0], [0, 1], [1, 1]]
     scale = np.append([3.0, 2.0], np.full(38, 0.1))
-    found = estimate(drawn(truth, [30, 60, 200], [0.1] * 3, rng, scale))
+    found = estimate(new_samples(truth, [30, 60, 200], [0.1] * 3, rng, scale))
     assert found.method == "pilot features"
     assert not found.failures
     assert "region 'region 0' has 15 samples to estimate from, and least squares needs 42" in found.caveats[0]
@@ -243,14 +243,14 @@ def test_too_few_samples_for_the_features_take_pilot_features_and_say_so() -> No
 
 
 def test_pilot_bounds_cover_what_lies_inside() -> None:
-    """Where the other features are as wide but the models do not use them, the bound holds for the whole model."""
+    """If the models do not use the other features, the bound holds for the whole model."""
     rng = np.random.default_rng(3)
     scale = np.append(np.full(3, 3.0), np.full(17, 0.3))
     held = []
     for seed in range(150):
         truth = np.zeros((2, 20))
         truth[:, :3] = rng.standard_normal((2, 3))
-        found = estimate(drawn(truth, [60, 60], [1.0] * 2, rng, scale), share=0.3, pilot=3, seed=seed, draws=1000)
+        found = estimate(new_samples(truth, [60, 60], [1.0] * 2, rng, scale), share=0.3, pilot=3, seed=seed, draws=1000)
         held.append(found.upper[0, 1] >= 0.95 * squares(truth)[0, 1])
     assert np.mean(held) >= 0.93
 
@@ -267,8 +267,8 @@ def test_pilot_features_can_be_asked_for_and_are_checked() -> None:
 
 
 @pytest.mark.parametrize("features", [PolynomialFeatures(2, include_bias=False), lambda x: np.column_stack([x, x**2])])
-def test_a_feature_map_makes_the_linear_theory_serve(features: Any) -> None:
-    """Regions that differ in a curve only: seen through the map alone, and estimated right there."""
+def test_feature_map_makes_the_linear_theory_applicable(features: Any) -> None:
+    """Regions that differ in a nonlinear term only, which the map makes linear."""
     rng = np.random.default_rng(4)
     samples = {}
     for i, bend in enumerate((1.0, 1.0, 3.0)):
@@ -306,10 +306,10 @@ def test_standardising_and_intercept() -> None:
 
 
 def test_whitened_features_have_unit_moments_and_distances_are_errors() -> None:
-    """With whitened features Δ is the extra squared error of one region's model in another's place."""
+    """With whitened features, Δ is the additional squared error of one region's model in another region."""
     rng = np.random.default_rng(0)
     mixed = rng.standard_normal((3, 3))
-    samples = {name: (2 + x @ mixed, y) for name, (x, y) in drawn(mixed, [6000] * 3, [0.1] * 3, rng).items()}
+    samples = {name: (2 + x @ mixed, y) for name, (x, y) in new_samples(mixed, [6000] * 3, [0.1] * 3, rng).items()}
     found = estimate(samples, scaling="whiten", intercept=True)
     assert len(found.caveats) == 1
     data = found.held_out()
@@ -324,12 +324,12 @@ def test_whitened_features_have_unit_moments_and_distances_are_errors() -> None:
 
 def test_few_samples_of_even_features_are_not_called_uneven() -> None:
     rng = np.random.default_rng(1)
-    few = drawn(rng.standard_normal((2, 12)), [30, 30], [0.1] * 2, rng)
+    few = new_samples(rng.standard_normal((2, 12)), [30, 30], [0.1] * 2, rng)
     assert not any("second moments" in caveat for caveat in estimate(few).caveats)
 
 
 def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
-    found = estimate(broken(**{"region 1": with_cell(np.nan)}))
+    found = estimate(invalid_samples(**{"region 1": with_cell(np.nan)}))
     travel = np.arange(16.0).reshape(4, 4)
     travel = np.triu(travel, 1) + np.triu(travel, 1).T
     problem = found.to_problem(travel, samples=10, regions=list(base()), coordinates=[[0, 0], [1, 1], [2, 2], [3, 3]])
@@ -360,19 +360,19 @@ def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
         ({"missing": "guess"}, "missing = 'guess': unknown; known are refuse, drop"),
         ({"scaling": "shrink"}, "scaling = 'shrink': unknown; known are none, standardise, whiten"),
         ({"draws": 5}, "draws = 5"),
-        ({"draws": 10**9}, "would keep more than"),
+        ({"draws": 10**9}, "would store more than"),
         ({"seed": -3}, "seed"),
         ({"initial_model": [1.0]}, "initial_model has 1 entries: expected 3"),
         ({"features": 3}, "a callable or an object with transform"),
         ({"features": lambda x: x[:3]}, "expected one row of features per sample"),
     ],
 )
-def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
+def test_bad_options_are_rejected(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         estimate(base(), **options)
 
 
-def test_progress_is_told_to_the_end() -> None:
+def test_progress_is_reported_to_the_end() -> None:
     told: list[float] = []
     found: Estimate = estimate(base(), progress=lambda _, share: told.append(share))
     assert told[-1] == 1.0
@@ -380,7 +380,7 @@ def test_progress_is_told_to_the_end() -> None:
     assert len(found.regions) == 4
 
 
-def test_masked_samples_are_missing_ones() -> None:
+def test_masked_samples_count_as_missing() -> None:
     from learnroute.learning.data import as_batch
 
     features = np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], [[False, True], [False, False]])

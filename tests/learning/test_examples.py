@@ -1,4 +1,4 @@
-"""The examples run, and the documents say what they found."""
+"""The examples run, and the documents have their results."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ OPTIONAL = Visits(required=(), repeat=2)
 
 
 def draw(rng: np.random.Generator, train: dict[str, int] | None = None, test: int = 10) -> dict[str, RegionData]:
-    """Fresh samples with features as the theory has them."""
+    """Fresh samples with features as in the theory."""
     data = {}
     for name, model in zip(NAMES, TRUTH, strict=True):
         count = (train or {}).get(name, COUNT)
@@ -45,7 +45,7 @@ def problem_of(fleet: Fleet, learner: Learner = PROXIMAL, **members: Any) -> Pro
     )  # fmt: skip
 
 
-def trained_along(data: dict[str, RegionData], route: str, learner: Any) -> Any:
+def train_along(data: dict[str, RegionData], route: str, learner: Any) -> Any:
     model = copy.deepcopy(learner)
     for name in route:
         model.partial_fit(*data[name].train)
@@ -71,7 +71,7 @@ def own_plan() -> Plan:
 def test_linear_models_are_averaged_by_the_weights_of_the_plan(tmp_path: Path) -> None:
     found, data = merged_plan(), draw(np.random.default_rng(1))
     assert found.weights is not None
-    models = [trained_along(data, route, ProximalRegressor(0.4)) for route in ("DA", "BC")]
+    models = [train_along(data, route, ProximalRegressor(0.4)) for route in ("DA", "BC")]
     coefficients = [models[0].coef_, np.zeros(M), models[1].coef_]
     average = sum(weight * one for weight, one in zip(found.weights, coefficients, strict=True))
     write_plan(found, tmp_path / "plan.json")
@@ -80,7 +80,7 @@ def test_linear_models_are_averaged_by_the_weights_of_the_plan(tmp_path: Path) -
         np.testing.assert_allclose(followed.model.coef_, average, rtol=1e-12)
         assert followed.route == ("D", "A", "B", "C")
         assert followed.tested == ("D", "A", "B", "C", "E")
-        rows = [errors_of(trained_along(data, way, ProximalRegressor(0.4)), data, "DABCE")
+        rows = [errors_of(train_along(data, way, ProximalRegressor(0.4)), data, "DABCE")
                 for way in ("D", "DA", "B", "BC")]  # fmt: skip
         np.testing.assert_allclose(followed.errors, rows, rtol=1e-12)
         measured = [one.measured for one in followed.final_by_region]
@@ -97,7 +97,7 @@ def test_each_region_is_served_by_the_model_that_the_plan_says() -> None:
     assert served["E"] is None
     assert {served[name] for name in "ABCD"} == {0, 1}
     models: dict[int | None, Any] = {
-        number: trained_along(data, way, ProximalRegressor(0.4)) for number, way in enumerate(("AC", "DB"))
+        number: train_along(data, way, ProximalRegressor(0.4)) for number, way in enumerate(("AC", "DB"))
     }
     models[None] = ProximalRegressor(0.4).without_training(M)
     followed = follow(found, data)
@@ -132,12 +132,12 @@ def test_repeats_measure_and_judge_the_models_that_serve() -> None:
     assert followed.verdict == "predicted and measured errors agree within chance"
 
 
-def test_other_linear_learners_are_averaged_and_others_refused() -> None:
+def test_other_linear_learners_are_averaged_and_others_rejected() -> None:
     found, data = merged_plan(), draw(np.random.default_rng(1))
     plain = evaluate(problem_of(Fleet(2)), [["D", "A"], ["B", "C", "E"]])
     followed = follow(plain, data, SGDRegressor(random_state=0))
     assert plain.weights is not None
-    models = [trained_along(data, way, SGDRegressor(random_state=0)) for way in ("DA", "BCE")]
+    models = [train_along(data, way, SGDRegressor(random_state=0)) for way in ("DA", "BCE")]
     for name in ("coef_", "intercept_"):
         average = sum(weight * getattr(one, name) for weight, one in zip(plain.weights, models, strict=True))
         np.testing.assert_allclose(getattr(followed.model, name), average, rtol=1e-12)
@@ -159,7 +159,7 @@ def test_any_learner_serves_its_own_regions() -> None:
     assert [type(one) for one in followed.model] == [MLPRegressor] * 2
 
 
-def test_what_is_shown_of_a_fleet() -> None:
+def test_displayed_values_of_a_fleet() -> None:
     data = draw(np.random.default_rng(1))
     for found, kind, several in ((merged_plan(), "vehicle", True), (own_plan(), "model", False)):
         followed = follow(found, data)
@@ -193,7 +193,7 @@ def test_what_is_shown_of_a_fleet() -> None:
         ({"routes": [["D", "A", "B", "C"]]}, "models = None: expected one model number"),
     ],
 )
-def test_damaged_plans_of_fleets_are_refused(change: dict[str, Any], message: str) -> None:
+def test_damaged_plans_of_fleets_are_rejected(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         follow({**merged_plan().to_dict(), **change}, draw(np.random.default_rng(1)))
 

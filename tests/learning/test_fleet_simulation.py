@@ -66,7 +66,7 @@ def test_mean_is_the_law_of_distances_within_three_standard_errors(name: str, sa
     assert found.standard_error < 0.05 * expected
 
 
-def test_untrained_models_serve_where_they_are_planned_to() -> None:
+def test_untrained_models_serve_if_they_are_planned_to() -> None:
     asked, routes = planned("over, own models")
     served = fleet_objective_of(asked).service(routes).served_by
     assert served is not None
@@ -79,7 +79,7 @@ def test_untrained_models_serve_where_they_are_planned_to() -> None:
 
 @pytest.mark.parametrize("features", [3, 4, 20])
 def test_both_samplers_draw_averages_from_the_same_law(features: int) -> None:
-    """With no dimension outside of the span of the true models, with one, and with many."""
+    """With zero, one and many dimensions outside of the span of the true models."""
     asked = problem_of(Learner(features, 8, 0.6, rule="proximal", regularization=0.5), Fleet(3))
     routes = FleetRoutes.of_vehicles([[0], [1, 2], [3]])
     errors = [simulate(asked, routes, 3000, seed, sampler).errors
@@ -133,7 +133,7 @@ def test_a_plan_is_simulated_and_shown() -> None:
     assert any("do not give an upper bound on the error" in note for note in found.notes)
 
 
-def test_one_list_of_regions_is_refused_for_a_fleet() -> None:
+def test_one_list_of_regions_is_rejected_for_a_fleet() -> None:
     with pytest.raises(InputError, match=r"routes = .*: expected a list of region names per vehicle"):
         simulate(problem_of(PROXIMAL, Fleet(2)), [0, 1, 2, 3])
 

@@ -106,7 +106,7 @@ def test_average_final_error_is_the_papers(features: int, samples: int) -> None:
     assert abs(np.mean(finals) - true_loss(problem, [1, 2, 0]).error) < 4 * error
 
 
-def test_the_learner_given_is_left_alone_and_goes_on_from_its_model() -> None:
+def test_given_learner_is_unchanged_and_training_continues_from_its_model() -> None:
     data = regions(samples=2, features=6)
     learner = ProximalRegressor().fit(*data["A"].train)
     model = learner.coef_.copy()
@@ -116,7 +116,7 @@ def test_the_learner_given_is_left_alone_and_goes_on_from_its_model() -> None:
     assert follow(NAMES, data, ProximalRegressor()).before is None
 
 
-def test_a_feature_map_stands_in_front() -> None:
+def test_feature_map_is_applied_before_the_learner() -> None:
     data = regions()
     curved = {
         name: RegionData((r.train[0], r.train[0][:, 0] ** 2), (r.test[0], r.test[0][:, 0] ** 2))
@@ -149,12 +149,12 @@ def test_written_matrix_reads_back(tmp_path: Path) -> None:
         (["A", "X"], "no data for region 'X'"),
     ],
 )
-def test_bad_routes_are_refused(route: Any, message: str) -> None:
+def test_bad_routes_are_rejected(route: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         follow(route, regions(), RouteRegressor())
 
 
-def test_plain_tuples_do_and_a_pair_does_not() -> None:
+def test_plain_tuples_are_accepted_and_pairs_rejected() -> None:
     data = regions()
     plain = {name: (*region.train, *region.test) for name, region in data.items()}
     np.testing.assert_array_equal(
@@ -164,7 +164,7 @@ def test_plain_tuples_do_and_a_pair_does_not() -> None:
         follow(NAMES, {name: region.train for name, region in data.items()}, RouteRegressor())
 
 
-def test_a_bad_region_names_itself() -> None:
+def test_errors_name_the_invalid_region() -> None:
     data = regions()
     x, y = data["B"].train
     broken = x.copy()

@@ -1,4 +1,4 @@
-"""Orders handed over to frameworks: by what they do with them, and by themselves where they are installed."""
+"""Export of orders to frameworks, with stand-ins and, if installed, the frameworks themselves."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_continuum_gets_the_indices(monkeypatch: pytest.MonkeyPatch) -> None:
     assert continuum_scenario([2, 0, 1], ["a", "b", "c"]) == ["c", "a", "b"]
 
 
-def test_avalanche_itself() -> None:
+def test_works_with_avalanche() -> None:
     benchmarks = pytest.importorskip("avalanche.benchmarks.utils", reason="Avalanche is not installed")
     torch = pytest.importorskip("torch")
     sets = []
@@ -73,7 +73,7 @@ def test_avalanche_itself() -> None:
     assert [float(one.dataset[0][0]) for one in found.train_stream] == [2.0, 0.0, 1.0]
 
 
-def test_continuum_itself() -> None:
+def test_works_with_continuum() -> None:
     continuum = pytest.importorskip("continuum", reason="Continuum is not installed")
     x, t = np.arange(6, dtype=float).reshape(6, 1), np.repeat(np.arange(3), 2)
     data = continuum.datasets.InMemoryDataset(x, t, t, data_type=continuum.tasks.TaskType.TENSOR)

@@ -38,14 +38,14 @@ def batch(samples: int, features: int, seed: int = 0) -> tuple[FloatArray, Float
     return rng.standard_normal((samples, features)), rng.standard_normal(samples)
 
 
-def test_under_is_e5_whatever_was_learnt_before() -> None:
+def test_under_regime_is_e5_for_any_previous_model() -> None:
     x, y = batch(30, 5)
     learner = RouteRegressor(initial_model=np.full(5, 9.0)).partial_fit(*batch(20, 5, seed=1)).partial_fit(x, y)
     expected = np.linalg.inv(x.T @ x) @ x.T @ y  # (e5) as it is written
     np.testing.assert_allclose(learner.coef_, expected, rtol=1e-10)
 
 
-def test_over_is_e11_from_the_previous_model() -> None:
+def test_over_regime_is_e11_from_the_previous_model() -> None:
     start = np.arange(12.0)
     learner = RouteRegressor(initial_model=start)
     expected = start
@@ -57,7 +57,7 @@ def test_over_is_e11_from_the_previous_model() -> None:
         np.testing.assert_allclose(learner.predict(x), y, atol=1e-10)
 
 
-def test_over_moves_least_of_all_exact_fits() -> None:
+def test_over_regime_changes_the_model_least_of_all_exact_fits() -> None:
     x, y = batch(4, 9)
     start = np.ones(9)
     model = RouteRegressor(initial_model=start).fit(x, y).coef_
@@ -67,7 +67,7 @@ def test_over_moves_least_of_all_exact_fits() -> None:
 
 
 @pytest.mark.parametrize(("samples", "features"), [(5, 4), (5, 5), (5, 6)])
-def test_undefined_middle_is_refused(samples: int, features: int) -> None:
+def test_undefined_middle_is_rejected(samples: int, features: int) -> None:
     with pytest.raises(InputError, match=rf"{samples} samples with {features} features.*does not exist"):
         RouteRegressor().fit(*batch(samples, features))
     assert np.isfinite(ProximalRegressor().fit(*batch(samples, features)).coef_).all()
@@ -83,7 +83,7 @@ def test_an_intercept_counts_as_a_feature() -> None:
 
 
 @pytest.mark.parametrize("shape", [(30, 6), (4, 12)])
-def test_rank_deficient_batches_are_refused(shape: tuple[int, int]) -> None:
+def test_rank_deficient_batches_are_rejected(shape: tuple[int, int]) -> None:
     x, y = batch(*shape)
     if shape[0] > shape[1]:
         x[:, 2] = 2 * x[:, 1]
@@ -109,7 +109,7 @@ def test_nearly_dependent_columns_keep_their_digits() -> None:
     np.testing.assert_allclose(RouteRegressor().fit(x, x @ truth).coef_, truth, rtol=1e-6)
 
 
-def test_proximal_is_ridge_from_zero_and_comes_near_the_paper_where_weak() -> None:
+def test_proximal_is_ridge_from_zero_and_comes_near_the_paper_if_weak() -> None:
     x, y = batch(20, 6)
     peer = Ridge(alpha=20 * 0.3, fit_intercept=False).fit(x, y)
     np.testing.assert_allclose(ProximalRegressor(strength=0.3).fit(x, y).coef_, peer.coef_, rtol=1e-9)
@@ -157,7 +157,7 @@ def test_strengths_by_position() -> None:
 
 
 def test_rising_strengths_are_the_running_mean_of_fits() -> None:
-    """λ_t = t - 1: with many samples each fit has the same say, whatever the order."""
+    """λ_t = t - 1: with many samples, each fit has the same weight for any order."""
     truths = np.random.default_rng(1).standard_normal((6, 3))
     learner = ProximalRegressor([float(t) for t in range(6)])
     for seed, truth in enumerate(truths):
@@ -192,7 +192,7 @@ def test_many_gradient_steps_come_near_the_paper() -> None:
         np.testing.assert_allclose(GradientRegressor(10**6, initial_model=start).fit(x, y).coef_, paper, atol=1e-9)
 
 
-def test_steps_that_diverge_are_refused_with_the_largest_rate() -> None:
+def test_steps_that_diverge_are_rejected_with_the_largest_rate() -> None:
     x, y = batch(30, 4)
     largest = 2 / float(np.linalg.eigvalsh(x.T @ x / 30)[-1])
     with pytest.raises(InputError, match=rf"rate = .*diverge on this batch; use a rate below 2/.* = {largest:.5g}"):
@@ -200,7 +200,7 @@ def test_steps_that_diverge_are_refused_with_the_largest_rate() -> None:
     assert np.isfinite(GradientRegressor(10**6, largest * 0.9999).fit(x, y).coef_).all()
 
 
-def test_a_batch_of_zeros_moves_no_gradient_step() -> None:
+def test_gradient_steps_on_a_batch_of_zeros_change_nothing() -> None:
     learner = GradientRegressor(5, 0.1, initial_model=[1.0, 2.0]).fit(np.zeros((3, 2)), np.ones(3))
     np.testing.assert_array_equal(learner.coef_, [1.0, 2.0])
 

@@ -1,4 +1,4 @@
-"""Does the order matter, which predictor to plan by, and pictures of what is measured."""
+"""Whether the order matters, choice of a predictor, and pictures of measurements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from learnroute.model.order_effect import expected_order_effect
 
 
 def samples(alike: bool, size: int = 5, count: int = 120) -> dict[str, Any]:
-    """Linear regions: all alike, or with models of their own."""
+    """Linear regions with equal or with different models."""
     rng = np.random.default_rng(1)
     common, found = rng.standard_normal(3), {}
     for k in range(size):
@@ -111,7 +111,7 @@ def test_rank_correlation() -> None:
     assert rank_correlation(np.ones(3), np.arange(3.0)) == 0.0
 
 
-def test_what_is_measured_has_pictures(tmp_path: Path) -> None:
+def test_measurements_have_pictures(tmp_path: Path) -> None:
     given = samples(alike=False)
     data = {name: RegionData((x[:60], y[:60]), (x[60:], y[60:])) for name, (x, y) in given.items()}
     moved = transfer(data, ProximalRegressor(0.1))

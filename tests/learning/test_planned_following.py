@@ -59,7 +59,7 @@ def models(seed: int = 0) -> FloatArray:
 
 
 def draw(truth: FloatArray, train: list[int], test: int, rng: np.random.Generator) -> dict[str, RegionData]:
-    """Fresh samples with features as the theory has them."""
+    """Fresh samples with features as in the theory."""
     data = {}
     for name, model, count in zip(NAMES, truth, train, strict=True):
         x = rng.standard_normal((count + test, M))
@@ -116,7 +116,7 @@ def test_another_learner_is_named_and_not_predicted() -> None:
         assert followed.verdict is None
 
 
-def test_a_plan_that_does_not_say_what_it_expects_trains_and_predicts_nothing() -> None:
+def test_plan_without_expected_errors_trains_without_prediction() -> None:
     found = plan(problem_of(models(), learner=Proximal(M, 20, SIGMA, regularization=1.96)))
     new = ("features", "samples", "features_scaling", "expected_errors", "label_noise")
     bare = {name: value for name, value in found.to_dict().items() if name not in new}
@@ -142,7 +142,7 @@ def test_a_plan_that_does_not_say_what_it_expects_trains_and_predicts_nothing() 
         ({"features_scaling": {"means": [0]}}, "features_scaling"),
     ],
 )
-def test_damaged_plans_are_refused(change: dict[str, Any], message: str) -> None:
+def test_damaged_plans_are_rejected(change: dict[str, Any], message: str) -> None:
     data = draw(models(), [20] * 4, 10, np.random.default_rng(1))
     with pytest.raises(InputError, match=message):
         follow({**plan(problem_of(models())).to_dict(), **change}, data)
@@ -201,7 +201,7 @@ def test_prediction_and_label_noise_are_what_is_measured(members: dict[str, Any]
 
 
 def test_false_alarms_are_rare_and_real_ones_are_given() -> None:
-    """Repeats deal the same samples anew, so their spread alone says too little: the correction keeps alarms rare."""
+    """Repeats divide the same samples, so their spread is too small; the correction keeps alarms rare."""
     truth, rng = models(5), np.random.default_rng(6)
     found = plan(problem_of(truth))
     followed = [follow(found, draw(truth, [20] * 4, 20, rng), repeats=10, seed=1) for _ in range(60)]
@@ -285,7 +285,7 @@ def test_the_chance_of_a_deviation_is_students(degrees: int) -> None:
     assert chance_of(-3.0, None) == pytest.approx(2 * scipy.stats.norm.sf(3.0))
 
 
-def test_what_the_plan_does_not_assume_is_said() -> None:
+def test_differences_from_the_plan_are_reported() -> None:
     found = plan(problem_of(models()))
     rng = np.random.default_rng(1)
     more = follow(found, draw(models(), [20, 25, 30, 35], 10, rng))
@@ -352,7 +352,7 @@ def test_one_scaling_for_held_out_follow_and_transfer(options: dict[str, Any], t
 
 
 def unscaled(found: Estimate) -> dict[str, RegionData]:
-    """What was not used for estimating, as it was measured."""
+    """The raw samples that were not used for estimation."""
     data = {}
     for name, (inputs, outputs) in found.samples.items():
         rows = found.rows[name]
@@ -365,7 +365,7 @@ def frames(part: tuple[FloatArray, FloatArray], scaling: FeaturesScaling) -> tup
     return pd.DataFrame(part[0], columns=list(scaling.columns or ()))[COLUMNS[::-1]], part[1]
 
 
-def test_samples_of_another_scaling_are_refused() -> None:
+def test_samples_of_another_scaling_are_rejected() -> None:
     one, two = estimate(raw(), scaling="whiten"), estimate(raw(), scaling="standardise")
     planned = plan(one.to_problem(travel()))
     with pytest.raises(InputError, match="scaled by another features_scaling; give raw samples"):
@@ -376,7 +376,7 @@ def test_samples_of_another_scaling_are_refused() -> None:
         follow(plan(wide.to_problem(travel())), scaled)
 
 
-def test_a_feature_map_stays_in_the_library() -> None:
+def test_feature_maps_cannot_be_saved() -> None:
     found = estimate(raw(), features=lambda x: x / 1000, scaling="whiten")
     assert found.features_scaling is None
     assert found.to_problem(travel()).features_scaling is None
@@ -496,7 +496,7 @@ def test_the_problem_has_each_regions_own_number_of_samples() -> None:
     assert follow(plan(asked), found.held_out()).notes == ()  # what is trained on is what the plan assumes
 
 
-def test_numbers_of_samples_without_an_expected_error_are_refused_with_a_remedy() -> None:
+def test_numbers_of_samples_without_an_expected_error_are_rejected_with_a_remedy() -> None:
     few = {
         name: (table[: 16 + 12 * k], targets[: 16 + 12 * k]) for k, (name, (table, targets)) in enumerate(raw().items())
     }
@@ -517,7 +517,7 @@ def test_numbers_of_samples_without_an_expected_error_are_refused_with_a_remedy(
         estimate(raw(), share=1.0).to_problem(travel())
 
 
-def test_a_plan_keeps_what_following_needs(tmp_path: Path) -> None:
+def test_plan_contains_what_follow_needs(tmp_path: Path) -> None:
     found: Plan = plan(estimate(raw(), scaling="whiten", intercept=True).to_problem(travel()))
     write_plan(found, tmp_path / "plan.json")
     one, two = PlannedTraining.of(found), PlannedTraining.of(read_plan(tmp_path / "plan.json"))

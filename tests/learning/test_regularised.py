@@ -63,7 +63,7 @@ def rules_for(m: int, n: int) -> list[Learner]:
 SHAPES: list[Shape] = [(1, 1), (3, 1), (1, 4), (2, 2), (3, 9), (9, 3), (10, 10), (11, 10), (10, 11), (40, 25)]
 
 
-def test_the_mean_is_the_law_of_two_numbers() -> None:
+def test_mean_follows_the_law_with_two_numbers() -> None:
     """Over a grid of m, n, λ, k and σ: no cell is off by 4 standard errors, and 19 of 20 are within 2."""
     found = []
     for (m, n), noise in itertools.product([*SHAPES, (300, 400), (10**6, 10**5)], (0.0, 0.8)):
@@ -105,7 +105,7 @@ def test_samplers_agree_in_law(shape: Shape, noise: float) -> None:
 
 @pytest.mark.parametrize("m", [2, 5, 12])
 def test_strengths_and_samples_by_position(m: int) -> None:
-    """λ = 0 is the paper's step in the midst of others, both with more and with fewer samples than features."""
+    """λ = 0 is the paper's step between others, with more and with fewer samples than features."""
     samples = [m + 4, m, 1, m + 3, 2 * m]
     strengths = [0.0, 0.5, 3.0, 0.0, 2.0]
     if m > 4:
@@ -172,7 +172,7 @@ def test_simulated_unequal_samples_come_to_their_true_loss() -> None:
     assert abs(found.deviation) < 4
 
 
-def test_initial_models_are_drawn_where_they_matter() -> None:
+def test_initial_models_are_drawn_if_they_matter() -> None:
     """A regularised learner remembers its initial model even with more samples than features."""
     delta = np.array([[0.0, 2.0], [2.0, 0.0]])
     learner = Proximal(5, 20, 0.3, regularization=1.0)
@@ -184,7 +184,7 @@ def test_initial_models_are_drawn_where_they_matter() -> None:
     assert abs(found.deviation) < 4
 
 
-def test_least_squares_in_the_midst_has_no_variance_near_m() -> None:
+def test_least_squares_has_no_variance_near_m() -> None:
     found = simulate(problem_of(Proximal(4, 6, 0.5, regularization=(1.0, 0.0, 1.0, 1.0, 1.0))), range(5), runs=20)
     assert any("no finite variance" in note for note in found.notes)
 
@@ -205,7 +205,7 @@ def test_one_step_of_a_large_learner_has_the_moments(shape: Shape) -> None:
 
 @pytest.mark.parametrize("shape", [(400, 300), (300, 400), (350, 350)])
 def test_leading_axes_hold_all_that_matters(shape: Shape) -> None:
-    """What the leading part of one tridiagonal matrix gives is what the whole matrix gives, to nine digits."""
+    """The leading part of a tridiagonal matrix gives the same as the whole matrix, to nine digits."""
     m, n = shape
     whole = min(m, n + 1)
     x = krylov._draw(whole, m, n, 3, np.random.default_rng(0))

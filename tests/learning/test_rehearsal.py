@@ -26,7 +26,7 @@ from learnroute.learning import (
 )
 from learnroute.learning.affine_maps import Draws, LinearTrainings
 from learnroute.learning.halving import route_count
-from learnroute.solvers.rehearsal import Rehearsed
+from learnroute.solvers.rehearsal import RehearsalModel
 
 NAMES = ("A", "B", "C", "D", "E")
 
@@ -49,11 +49,11 @@ def regions(size: int = 5, features: int = 4, train: int = 15, seed: int = 0) ->
     return found
 
 
-def rehearsed_by(learner: Any, data: dict[str, RegionData], draws: Draws, weights: Any = None) -> Rehearsed:
-    """Return what prices orders of all regions."""
+def rehearsal_of(learner: Any, data: dict[str, RegionData], draws: Draws, weights: Any = None) -> RehearsalModel:
+    """Return the evaluator of orders of all regions."""
     given = np.ones(len(data)) if weights is None else weights
     found = LinearTrainings(learner, draws, given, list(data)).maps(len(data))
-    return Rehearsed(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
+    return RehearsalModel(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
 
 
 def error_by_training(learner: Any, order: Any, dealt: list[RegionData], weights: Any) -> float:
@@ -84,23 +84,23 @@ LINEAR = [
 def test_the_core_trains_as_the_learners_do(learner: Any) -> None:
     data, weights = regions(), np.array([0.5, 1.0, 2.0, 0.0, 1.5])
     draws = Draws(list(data.values()), 3, 0)
-    found = rehearsed_by(learner, data, draws, weights)
+    found = rehearsal_of(learner, data, draws, weights)
     for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1]):
-        wanted = [error_by_training(learner, order, draws.deal(draw), weights) for draw in range(3)]
+        wanted = [error_by_training(learner, order, draws.divide(draw), weights) for draw in range(3)]
         assert found.errors(np.array(order)) == pytest.approx(wanted, rel=1e-8)
 
 
 def test_fewer_samples_than_features() -> None:
     data = regions(features=12, train=6)
     draws = Draws(list(data.values()), 2, 1)
-    found = rehearsed_by(RouteRegressor(), data, draws)
-    wanted = [error_by_training(RouteRegressor(), [3, 1, 0, 2, 4], draws.deal(draw), 1.0) for draw in range(2)]
+    found = rehearsal_of(RouteRegressor(), data, draws)
+    wanted = [error_by_training(RouteRegressor(), [3, 1, 0, 2, 4], draws.divide(draw), 1.0) for draw in range(2)]
     assert found.errors(np.array([3, 1, 0, 2, 4])) == pytest.approx(wanted, rel=1e-8)
 
 
 def cheapest(data: dict[str, RegionData], learner: Any, problem: Problem, draws: int, sequences: Any) -> float:
-    """The least value of some sequences, by all of them."""
-    priced = rehearsed_by(learner, data, Draws(list(data.values()), draws, 0))
+    """The lowest value of the given sequences."""
+    priced = rehearsal_of(learner, data, Draws(list(data.values()), draws, 0))
     travel, rate, size = np.asarray(problem.travel), problem.travel_rate, problem.size
     values = (
         priced.errors(np.array(one)).mean() + rate * sum(travel[a, b] for a, b in itertools.pairwise(one)) / size
@@ -144,7 +144,7 @@ def test_the_answer_and_its_uncertainty() -> None:
     assert {"route", "error", "standard_error", "random", "ties"} <= set(told)
     assert told["random"]["least"] <= told["random"]["mean"] <= told["random"]["most"]
     draws = Draws(list(data.values()), 16, 4, 16)  # those that the route was not chosen in
-    judged = rehearsed_by(ProximalRegressor(0.05), data, draws).errors(np.array(found.order))
+    judged = rehearsal_of(ProximalRegressor(0.05), data, draws).errors(np.array(found.order))
     assert found.error == pytest.approx(judged.mean())
     assert found.standard_error == pytest.approx(judged.std(ddof=1) * draws.correction)
     assert np.mean(found.region_errors) == pytest.approx(found.error)
@@ -154,7 +154,7 @@ def test_the_answer_and_its_uncertainty() -> None:
     assert len(found.to_frame()) == 5
 
 
-def test_an_order_that_does_not_matter_is_told() -> None:
+def test_an_order_that_does_not_matter_is_reported() -> None:
     found = rehearse(regions(), RecursiveRegressor(), draws=4, coordinates=np.arange(10.0).reshape(5, 2))
     assert not found.random.matters
     assert found.random.most == pytest.approx(found.random.least)
@@ -162,7 +162,7 @@ def test_an_order_that_does_not_matter_is_told() -> None:
     assert "any order will do" in found.random.text
 
 
-def test_an_order_that_matters_is_told() -> None:
+def test_an_order_that_matters_is_reported() -> None:
     rng = np.random.default_rng(0)
     data = {}
     for k, name in enumerate(NAMES):
@@ -186,7 +186,7 @@ def test_lambda_is_chosen_with_the_route() -> None:
     draws = Draws(list(data.values()), 8, 0)
 
     def best(strength: float) -> float:
-        priced = rehearsed_by(ProximalRegressor(strength), data, draws)
+        priced = rehearsal_of(ProximalRegressor(strength), data, draws)
         return min(float(priced.errors(np.array(one)).mean()) for one in itertools.permutations(range(5)))
 
     chosen = best(found.regularization)
@@ -258,14 +258,14 @@ def test_a_search_that_is_stopped_returns_what_it_has() -> None:
         ({"learner": RouteRegressor(), "regularization": "auto"}, "λ can only be chosen for a proximal learner"),
         ({"draws": 1}, "draws = 1"),
         ({"scaling": "much"}, "scaling = 'much'"),
-        ({"learner": RecursiveRegressor(), "visits": Visits()}, "visits: of a RecursiveRegressor"),
+        ({"learner": RecursiveRegressor(), "visits": Visits()}, "visits: a RecursiveRegressor supports only one model"),
         ({"learner": object()}, "learner"),
         ({"learner": GradientRegressor(3, 100.0)}, "region 'A'"),
         ({"data": regions(train=5), "learner": RouteRegressor()}, "region 'A'"),
         ({"draws": 10**6}, "use draws <="),
     ],
 )  # fmt: skip
-def test_bad_arguments_are_refused(change: dict[str, Any], message: str) -> None:
+def test_bad_arguments_are_rejected(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as refused:
         rehearse(**{"data": regions(), "learner": ProximalRegressor(0.3), **change})
     assert message in str(refused.value)

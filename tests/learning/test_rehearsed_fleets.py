@@ -38,7 +38,7 @@ WEIGHTS = np.array([0.5, 2.0, 1.0, 0.5])
 
 
 def regions(size: int = 4, features: int = 3, train: int = 24, seed: int = 0) -> dict[str, RegionData]:
-    """Regions with models of their own, and features that vary differently by direction."""
+    """Regions with different models, and features that vary differently by direction."""
     rng = np.random.default_rng(seed)
     found = {}
     for k in range(size):
@@ -48,7 +48,7 @@ def regions(size: int = 4, features: int = 3, train: int = 24, seed: int = 0) ->
     return found
 
 
-def trained_by_hand(learner: Any, routes: FleetRoutes, models: int, dealt: list[RegionData], visits: int) -> list[Any]:
+def train_by_hand(learner: Any, routes: FleetRoutes, models: int, dealt: list[RegionData], visits: int) -> list[Any]:
     """The oracle: each model is a learner, and each visit takes the next part of its region's samples."""
     found, used = [copy.deepcopy(learner) for _ in range(models)], [0] * len(dealt)
     for route, labels in zip(routes.routes, routes.models, strict=True):
@@ -66,8 +66,8 @@ def errors_by_hand(model: Any, first: Any, dealt: list[RegionData]) -> list[floa
     return [squared_error(model if hasattr(model, "coef_") else first, region) for region in dealt]
 
 
-def prices(data: dict[str, RegionData], learner: Any, draws: Draws, **fields: Any) -> tuple[RehearsedRoutes, Any]:
-    """Return what prices routes, and the objective."""
+def evaluator(data: dict[str, RegionData], learner: Any, draws: Draws, **fields: Any) -> tuple[RehearsedRoutes, Any]:
+    """Return the evaluator of routes, and the objective."""
     names, given = list(data), list(data.values())
     problem = problem_of_samples(learner, names, given, fields, 0, draws.visits)
     objective = FleetObjective(visit_objective_of(problem), problem.fleet_rules or ONE)
@@ -90,13 +90,13 @@ ONE_HOME = FleetRoutes.of_vehicles([[3, 1, 0, 2], []])
 def test_repeated_visits_train_as_the_learners_do(learner: Any) -> None:
     data = regions()
     draws = Draws(list(data.values()), 3, 0, visits=2)
-    found, _ = prices(data, learner, draws, visits=Visits(repeat=2), importance=WEIGHTS)
+    found, _ = evaluator(data, learner, draws, visits=Visits(repeat=2), importance=WEIGHTS)
     for order in ([0, 1, 0, 2], [3, 3, 1], [2], [1, 0, 2, 3, 1, 0, 2, 3]):
         routes = FleetRoutes.of_models(order, [0] * len(order))
         errors = found.errors(routes, found.service(routes))
         for draw in range(3):
-            dealt = draws.deal(draw)
-            (model,) = trained_by_hand(learner, routes, 1, dealt, 2)
+            dealt = draws.divide(draw)
+            (model,) = train_by_hand(learner, routes, 1, dealt, 2)
             wanted = np.mean(WEIGHTS / WEIGHTS.mean() * [squared_error(model, region) for region in dealt])
             assert errors[draw] == pytest.approx(wanted, rel=1e-8)
 
@@ -109,13 +109,13 @@ def test_models_serve_as_averaged_or_chosen_learners_do(learner: Any, routes: Fl
     draws = Draws(list(data.values()), 3, 1, visits=2)
     first = copy.deepcopy(learner).without_training(3)
     for serve in ("merged", "own"):
-        found, _ = prices(data, learner, draws, visits=Visits(repeat=2), fleet=Fleet(**several, serve=serve))
+        found, _ = evaluator(data, learner, draws, visits=Visits(repeat=2), fleet=Fleet(**several, serve=serve))
         service = found.service(routes)
-        models = [trained_by_hand(learner, routes, 2, draws.deal(draw), 2) for draw in range(3)]
+        models = [train_by_hand(learner, routes, 2, draws.divide(draw), 2) for draw in range(3)]
         if serve == "merged":
             assert service.weights is not None
             errors = []
-            for pair, dealt in zip(models, map(draws.deal, range(3)), strict=True):
+            for pair, dealt in zip(models, map(draws.divide, range(3)), strict=True):
                 used = [one if hasattr(one, "coef_") else first for one in pair]
                 average = copy.deepcopy(used[0])
                 for name in ("coef_", "intercept_"):
@@ -125,7 +125,7 @@ def test_models_serve_as_averaged_or_chosen_learners_do(learner: Any, routes: Fl
         else:
             assert service.served_by is not None
             each = np.array([
-                [errors_by_hand(one, first, draws.deal(draw)) for draw, one in enumerate(column)]
+                [errors_by_hand(one, first, draws.divide(draw)) for draw, one in enumerate(column)]
                 for column in ([first] * 3, *zip(*models, strict=True))
             ])  # fmt: skip
             assert np.array_equal(service.served_by, np.argmin(each.mean(axis=1), axis=0) + UNTRAINED)
@@ -137,13 +137,13 @@ def test_models_serve_as_averaged_or_chosen_learners_do(learner: Any, routes: Fl
 def test_no_other_weights_are_better() -> None:
     data = regions()
     draws = Draws(list(data.values()), 4, 0)
-    found, _ = prices(data, ProximalRegressor(0.1), draws, fleet=Fleet(vehicles=3))
+    found, _ = evaluator(data, ProximalRegressor(0.1), draws, fleet=Fleet(vehicles=3))
     routes = FleetRoutes.of_vehicles([[0, 1], [2], [3]])
     best = found.errors(routes, found.service(routes)).mean()
     rng = np.random.default_rng(0)
     for weights in rng.dirichlet(np.ones(3), size=200):
         assert best <= found.errors(routes, Service(np.empty(0), weights=weights)).mean() + 1e-12
-    equal, _ = prices(data, ProximalRegressor(0.1), draws, fleet=Fleet(vehicles=3, weights="equal"))
+    equal, _ = evaluator(data, ProximalRegressor(0.1), draws, fleet=Fleet(vehicles=3, weights="equal"))
     weights = equal.service(FleetRoutes.of_vehicles([[0, 1], [2, 3], []])).weights
     assert weights is not None
     assert weights.tolist() == [0.5, 0.5, 0.0]
@@ -181,7 +181,7 @@ def test_the_search_finds_the_best_of_all_routes(case: dict[str, Any]) -> None:
     data, repeat = regions(3), case["visits"].repeat
     fields = {**case, "coordinates": np.random.default_rng(3).random((3, 2)), "travel_rate": 1.0}
     draws = Draws(list(data.values()), 4, 0, visits=repeat)
-    found, objective = prices(data, ProximalRegressor(0.1), draws, **fields)
+    found, objective = evaluator(data, ProximalRegressor(0.1), draws, **fields)
 
     def value(routes: FleetRoutes) -> float:
         error = found.errors(routes, found.service(routes)).mean()
@@ -245,8 +245,8 @@ def test_the_error_is_measured_in_other_draws_with_the_service_of_the_search() -
     first = copy.deepcopy(learner).without_training(3)
     draws, errors = Draws(list(data.values()), 5, 3, 5, 2), []
     for draw in range(5):
-        dealt = draws.deal(draw)
-        models = trained_by_hand(learner, fleet, 2, dealt, 2)
+        dealt = draws.divide(draw)
+        models = train_by_hand(learner, fleet, 2, dealt, 2)
         used = [first if (number := served[name]) is None else models[number] for name in NAMES]
         errors.append(np.mean([squared_error(one, region) for one, region in zip(used, dealt, strict=True)]))
     assert found.error == pytest.approx(np.mean(errors), rel=1e-8)
@@ -256,7 +256,7 @@ def test_the_error_is_measured_in_other_draws_with_the_service_of_the_search() -
 def test_no_two_visits_train_on_the_same_samples() -> None:
     data = regions(2, train=40)
     draws = Draws(list(data.values()), 8, 0, visits=3)
-    for region in draws.deal(0):
+    for region in draws.divide(0):
         batches = [tuple(targets) for _, targets in draws.batches(region)]
         assert [len(batch) for batch in batches] == [13, 13, 13]
         assert len({*itertools.chain(*batches), *region.test[1]}) == 39 + len(region.test[1])
@@ -287,7 +287,7 @@ def test_lambda_of_a_fleet_is_chosen_with_its_routes() -> None:
 def test_shuffling_keeps_visits_vehicles_and_ends() -> None:
     data = regions()
     draws = Draws(list(data.values()), 2, 0, visits=2)
-    _, objective = prices(data, ProximalRegressor(0.1), draws, visits=Visits(repeat=2), fleet=Fleet(vehicles=2))
+    _, objective = evaluator(data, ProximalRegressor(0.1), draws, visits=Visits(repeat=2), fleet=Fleet(vehicles=2))
     found = shuffle(TWO_VANS, objective, np.random.default_rng(0))
     assert sorted(found.regions) == sorted(TWO_VANS.regions)
     assert found.models == TWO_VANS.models
@@ -297,15 +297,15 @@ def test_shuffling_keeps_visits_vehicles_and_ends() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"learner": RecursiveRegressor(), "fleet": Fleet(vehicles=2)}, "fleet: of a RecursiveRegressor"),
-        ({"learner": SGDRegressor(), "fleet": Fleet(models=2)}, "fleet: several models are rehearsed of linear"),
+        ({"learner": RecursiveRegressor(), "fleet": Fleet(vehicles=2)}, "fleet: a RecursiveRegressor supports only"),
+        ({"learner": SGDRegressor(), "fleet": Fleet(models=2)}, "fleet: several models need a linear learner"),
         ({"visits": Visits(repeat=30)}, "region 'A': 24 training samples for 30 visits"),
         ({"visits": Visits(required="all"), "fleet": Fleet(vehicles=2, limit=0.01)}, "fleet.limit = 0.01"),
         ({"visits": Visits(required="all", budget=0.01)}, "visits.budget = 0.01"),
         ({"fleet": Fleet(vehicles=2), "regularization": "schedule"}, "regularization = 'schedule'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_rehearsed_is_refused(change: dict[str, Any], message: str) -> None:
+def test_unsupported_rehearsals_are_rejected(change: dict[str, Any], message: str) -> None:
     places = np.random.default_rng(0).random((4, 2))
     with pytest.raises(InputError) as refused:
         rehearse(**{"data": regions(), "learner": ProximalRegressor(0.3), "coordinates": places, **change})
@@ -318,7 +318,7 @@ def heavy_tailed(draws: int, rng: np.random.Generator) -> Sequence[np.ndarray[An
     return 0.9 * size, size
 
 
-def test_heavy_tails_do_not_hide_that_the_order_matters() -> None:
+def test_order_effect_is_detected_despite_heavy_tails() -> None:
     better, worse = heavy_tailed(32, np.random.default_rng(0))
     apart = better - worse
     assert apart.mean() + 2 * math.sqrt(1 / 32 + 1 / 3) * apart.std(ddof=1) > 0  # a difference of means says nothing
@@ -328,7 +328,7 @@ def test_heavy_tails_do_not_hide_that_the_order_matters() -> None:
     assert not is_less(np.array([1.0]), np.array([2.0]), 1.0)
 
 
-def test_an_order_is_not_dismissed_where_random_ones_are_much_worse() -> None:
+def test_an_order_is_not_dismissed_if_random_ones_are_much_worse() -> None:
     """As many samples as features: some least-squares fits are wild, and errors of draws differ by powers of ten."""
     rng = np.random.default_rng(1)
     data = {}

@@ -222,7 +222,7 @@ def test_interval_covers_the_closed_form_as_often_as_it_says() -> None:
     assert 160 <= inside <= 197  # 180 expected, standard deviation 4.2
 
 
-def test_a_finer_look_at_the_result() -> None:
+def test_details_of_the_result() -> None:
     problem = problem_of(30, 10, 3, 0.5)
     found = simulate(problem, [0, 1, 2], runs=500)
     data = found.to_dict()
@@ -237,13 +237,13 @@ def test_a_finer_look_at_the_result() -> None:
     assert data["quantiles"]["0.5"] == pytest.approx(np.median(found.errors))
 
 
-def test_infinite_variance_is_said() -> None:
+def test_infinite_variance_is_reported() -> None:
     assert any("no finite variance" in note for note in simulate(problem_of(8, 5, 3, 0.5), [0, 1, 2], runs=10).notes)
     assert any("no finite variance" in note for note in simulate(problem_of(5, 8, 3, 0.5), [0, 1, 2], runs=10).notes)
     assert not simulate(problem_of(9, 5, 3, 0.5), [0, 1, 2], runs=10).notes
 
 
-def test_true_models_beyond_the_bounds_are_said() -> None:
+def test_true_models_beyond_the_bounds_are_reported() -> None:
     truth = np.array([[0.0, 0.0], [3.0, 0.0]])
     problem = Problem([[0, 1], [1, 0]], Learner(9, 4), dissimilarity=[[0, 8], [8, 0]], initial=[9, 9], truth=truth)
     found = simulate(problem, [0, 1], runs=10)
@@ -254,12 +254,12 @@ def test_time_limit_keeps_what_was_drawn() -> None:
     problem = problem_of(30, 10, 4, 0.5)
     found = simulate(problem, [0, 1, 2, 3], runs=10**8, time_limit=1e-9)
     assert 2 <= found.runs < 10**8
-    assert any("time limit came after" in note for note in found.notes)
+    assert any("time limit was reached after" in note for note in found.notes)
     full = simulate(problem, [0, 1, 2, 3], runs=found.runs)
     np.testing.assert_array_equal(found.errors, full.errors)
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     told: list[float] = []
     simulate(problem_of(30, 10, 4, 0.5), [0, 1, 2, 3], runs=20_000, progress=lambda _, share: told.append(share))
     assert told == sorted(told)
@@ -281,7 +281,7 @@ def test_progress_is_told() -> None:
         ({"route": "R1"}, "route = 'R1': expected a list of region names"),
     ],
 )
-def test_bad_input_is_refused(options: dict[str, Any], message: str) -> None:
+def test_bad_input_is_rejected(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         simulate(**{"problem": problem_of(30, 10, 3, 0.5), "route": [0, 1, 2], **options})
 
@@ -295,6 +295,6 @@ def test_routes_are_given_by_names_or_indices_or_as_a_plan() -> None:
         np.testing.assert_array_equal(found.errors, by_index.errors)
 
 
-def test_direct_sampling_refuses_what_does_not_fit_in_memory() -> None:
+def test_direct_sampling_rejects_what_does_not_fit_in_memory() -> None:
     with pytest.raises(RefusedError, match="use the low-dimensional sampler"):
         simulate(problem_of(10**6, 10**5, 3, 0.5, width=2), [0, 1, 2], sampler="direct")

@@ -27,7 +27,7 @@ from learnroute.learning.data import resample_region
 
 
 def regions(classes: int = 3, size: int = 4, seed: int = 0) -> dict[str, RegionData]:
-    """Classes about centres that are turned from region to region."""
+    """Classes around centres that are rotated from region to region."""
     rng = np.random.default_rng(seed)
     found = {}
     for k in range(size):
@@ -93,7 +93,7 @@ def test_trainings_are_kept_and_not_done_again(tmp_path: Path) -> None:
         transfer(data, learner, repeats=2, error="cross-entropy", file=file)
 
 
-def test_each_training_may_deal_the_samples_anew(tmp_path: Path) -> None:
+def test_each_training_may_deal_the_samples_again(tmp_path: Path) -> None:
     data = regions()
     learner, file = ProximalRegressor(0.1), tmp_path / "rows.json"
     fixed = transfer(data, learner, repeats=3)
@@ -105,7 +105,7 @@ def test_each_training_may_deal_the_samples_anew(tmp_path: Path) -> None:
         transfer(data, learner, repeats=3, file=file)
 
 
-def test_samples_dealt_anew_are_the_same_samples() -> None:
+def test_samples_divided_again_are_the_same_samples() -> None:
     region = regions()["turn 0"]
     dealt = resample_region(region, np.random.default_rng(0))
     assert [len(part[1]) for part in (dealt.train, dealt.test)] == [60, 80]
@@ -114,8 +114,8 @@ def test_samples_dealt_anew_are_the_same_samples() -> None:
     assert not np.array_equal(dealt.train[0], region.train[0])
 
 
-def test_a_learner_with_other_settings_does_not_go_on_from_a_file(tmp_path: Path) -> None:
-    """Settings that no get_params tells of count too, and what a model has learnt."""
+def test_a_learner_with_other_settings_does_not_continue_from_a_file(tmp_path: Path) -> None:
+    """Settings beyond get_params and the learnt model count, too."""
 
     class Mean:
         def __init__(self, step: float) -> None:
@@ -144,8 +144,8 @@ def test_workers_change_nothing() -> None:
     np.testing.assert_array_equal(one.errors, two.errors)
 
 
-def test_a_time_limit_that_is_too_short_says_so() -> None:
-    with pytest.raises(RefusedError, match="the time limit came after 0 of 4 trainings"):
+def test_a_time_limit_that_is_too_short_reports_it() -> None:
+    with pytest.raises(RefusedError, match="the time limit was reached after 0 of 4 trainings"):
         transfer(regions(), MLPClassifier((4,)), error="zero-one", time_limit=1e-9)
 
 
@@ -180,7 +180,7 @@ def test_plans_places_and_names_lead_along_the_same_route() -> None:
         follow([0, 1], data, learner, "zero-two")
 
 
-def test_a_pipeline_is_followed_as_its_parts_would_be() -> None:
+def test_pipeline_trains_like_its_separate_steps() -> None:
     data = regions()
     found = follow(list(data), data, make_pipeline(StandardScaler(), SGDClassifier(random_state=0)), "zero-one")
     scaler, learner = StandardScaler(), SGDClassifier(random_state=0)
@@ -194,7 +194,7 @@ def test_a_pipeline_is_followed_as_its_parts_would_be() -> None:
 
 
 def test_river_models_learn_in_batches() -> None:
-    """A model with river's methods; the package itself is tried where it is installed."""
+    """A model with river's methods; the package itself is tested if it is installed."""
     seen: list[int] = []
 
     class Mean:
@@ -218,7 +218,7 @@ def test_river_models_learn_in_batches() -> None:
     assert seen == [60] * 4
 
 
-def test_river_itself() -> None:
+def test_works_with_river() -> None:
     linear = pytest.importorskip("river.linear_model", reason="river is not installed")
     data = regions()
     assert follow(list(data), data, linear.LinearRegression()).errors.shape == (4, 4)

@@ -1,4 +1,4 @@
-"""Drawn true models: exact where Δ are squared distances, below Δ and as near as can be where not."""
+"""Drawn true models: exact if Δ are squared distances, otherwise below Δ and as close as possible."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def flat(size: int) -> FloatArray:
     return np.ones((size, size)) - np.eye(size)
 
 
-def test_squared_distances_are_met_exactly() -> None:
+def test_squared_distances_are_reproduced_exactly() -> None:
     points = np.random.default_rng(0).standard_normal((7, 4))
     delta = squares(points)
     problem = Problem(flat(6), Learner(30, 10), dissimilarity=delta[:6, :6], initial=delta[6, :6])
@@ -27,7 +27,7 @@ def test_squared_distances_are_met_exactly() -> None:
     assert (truth.origin, truth.met, truth.notes) == ("drawn", 1.0, ())
 
 
-def test_vectors_are_met_exactly() -> None:
+def test_vectors_are_reproduced_exactly() -> None:
     points = np.random.default_rng(0).standard_normal((5, 9))
     problem = Problem(flat(5), Learner(30, 10), vectors=points)
     truth = truth_of(problem, np.random.default_rng(1))
@@ -56,7 +56,7 @@ def test_other_matrices_are_approached_from_below(size: int) -> None:
         assert np.sum((wanted - other) ** 2) > 0.999 * np.sum((wanted - found) ** 2)
 
 
-def test_they_are_as_near_as_a_general_optimiser_finds() -> None:
+def test_distances_are_as_close_as_a_general_optimiser_finds() -> None:
     rng = np.random.default_rng(5)
     delta = np.triu(rng.uniform(1, 10, (6, 6)), 1)
     delta = delta + delta.T
@@ -77,7 +77,7 @@ def test_they_are_as_near_as_a_general_optimiser_finds() -> None:
     assert ours <= best * (1 + 1e-4)
 
 
-def test_a_triangle_that_cannot_be_is_flattened() -> None:
+def test_impossible_triangle_is_flattened() -> None:
     """Distances 1, 1 and 4 (squares 1, 1, 16): the nearest from below put the third point in the middle."""
     problem = Problem(flat(3), Learner(30, 10), dissimilarity=[[0, 16, 1], [16, 0, 1], [1, 1, 0]])
     truth = truth_of(problem, np.random.default_rng(0))
@@ -113,7 +113,7 @@ def test_the_bound_holds_for_drawn_models() -> None:
         assert found.truth.origin == "drawn"
 
 
-def test_vectors_far_from_the_origin_are_met_too() -> None:
+def test_vectors_far_from_the_origin_are_reproduced() -> None:
     points = np.random.default_rng(0).integers(-20, 20, (5, 3)).astype(float)
     problem = Problem(flat(5), Learner(30, 10), vectors=points + 1e15)
     truth = truth_of(problem, np.random.default_rng(1))

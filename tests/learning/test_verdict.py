@@ -1,4 +1,4 @@
-"""Whether to plan by a calibrated law, which form it has, and whose it is: on laws that are known."""
+"""Verdict, form and learner of calibrated laws, on known laws."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from learnroute.learning import Calibration, ProximalRegressor, RegionData, Tran
 from learnroute.learning import laws as laws_module
 from learnroute.learning.calibration import read_following
 from learnroute.learning.laws import Coefficient, in_triangle
-from learnroute.learning.records import learner_record, names_of_different
+from learnroute.learning.records import distinguishing_names, learner_record
 from learnroute.learning.selection import Scores, preference_of
 from learnroute.learning.verdict import Evidence, judge
 
@@ -57,8 +57,8 @@ def test_a_law_that_holds_is_supported(law: tuple[float, float]) -> None:
     assert found["supported"] >= 38, found
 
 
-def test_a_transfer_matrix_that_says_nothing_is_not_supported() -> None:
-    """The pilots obey a law, but not with this matrix."""
+def test_uninformative_transfer_matrix_is_not_supported() -> None:
+    """The pilots follow a law, but not with this matrix."""
 
     def make(seed: int) -> Calibration:
         rng = np.random.default_rng((seed, 2))
@@ -71,7 +71,7 @@ def test_a_transfer_matrix_that_says_nothing_is_not_supported() -> None:
 
 
 def test_a_learner_that_hardly_changes_is_not_supported() -> None:
-    """Errors drift by themselves: R² is large, and no order can be planned by it."""
+    """Errors drift without an effect of training: R² is large, but the law is useless for planning."""
 
     def make(seed: int) -> Calibration:
         rng = np.random.default_rng((seed, 3))
@@ -207,7 +207,7 @@ def network() -> MLPRegressor:
 
 
 def test_left_out_pilots_choose_the_form_for_linear_learners_too() -> None:
-    """D of a linear learner that is held back: for its own pilots `held` is best, not for those of a network."""
+    """D of a regularised linear learner: `held` is best for its own pilots, but not for those of a network."""
     rng = np.random.default_rng(0)
     data = regions(rng)
     moved = transfer(data, ProximalRegressor(1.0))
@@ -228,7 +228,7 @@ def test_left_out_pilots_choose_the_form_for_linear_learners_too() -> None:
     assert len(repr(other)) < 500
 
 
-def test_a_single_pilot_has_its_visits_left_out_and_is_weak_at_best() -> None:
+def test_single_pilot_is_validated_on_left_out_visits_and_at_best_weak() -> None:
     rng = np.random.default_rng(4)
     table = 0.2 + rng.random((SIZE, SIZE))
     found = calibrate(table, pilots_by(table, (0.4, 0.1), 0.01, rng, 1))
@@ -256,12 +256,12 @@ def test_records_name_the_class_and_its_parameters_but_no_seeds() -> None:
     assert json.loads(json.dumps(record)) == record
     assert record == learner_record(make_pipeline(StandardScaler(), SGDRegressor(alpha=0.01, random_state=4)))
     other = learner_record(make_pipeline(StandardScaler(), SGDRegressor(alpha=0.1)))
-    assert names_of_different(record, record) is None
-    assert names_of_different(record, other) == (
+    assert distinguishing_names(record, record) is None
+    assert distinguishing_names(record, other) == (
         "Pipeline(steps.1.1.parameters.alpha=0.01)",
         "Pipeline(steps.1.1.parameters.alpha=0.1)",
     )
-    assert names_of_different(record, learner_record(network())) == ("Pipeline", "MLPRegressor")
+    assert distinguishing_names(record, learner_record(network())) == ("Pipeline", "MLPRegressor")
 
     class Own:
         def __init__(self, rate: float) -> None:
@@ -272,7 +272,7 @@ def test_records_name_the_class_and_its_parameters_but_no_seeds() -> None:
     first, second = (learner_record(Own(rate)) for rate in (0.5, 0.25))
     assert first == learner_record(Own(0.5))
     assert set(first["parameters"]) == {"rate", "rule", "start"}
-    names = names_of_different(first, second)
+    names = distinguishing_names(first, second)
     assert names is not None
     assert names[0].startswith("Own(rate=0.5, rule=function ")
     assert json.loads(json.dumps(first)) == first

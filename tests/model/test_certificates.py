@@ -1,4 +1,4 @@
-"""Certificates of every kind: written, read back, and what their schema says."""
+"""Certificates of every kind: round trips and schemas."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_plans_of_every_kind_keep_the_schema_and_come_back_the_same(kind: str) -
     assert again.to_dict(len(found.order)) == data["certificate"]
 
 
-def test_the_larger_kinds_have_all_their_members() -> None:
+def test_larger_certificates_have_all_members() -> None:
     routes, tree = plan_of("ng-routes").certificate, plan_of("branch-and-bound").certificate
     assert isinstance(routes, NgRoutes)
     assert isinstance(tree, BranchAndBound)

@@ -22,7 +22,7 @@ SAMPLES = {
 REALS = {"under": Learner(80, 100, 0.4), "over": Learner(120, 100, 0.4)}
 
 
-def constrained(samples: Any, learner: Learner, **constraints: Any) -> Problem:
+def make_problem(samples: Any, learner: Learner, **constraints: Any) -> Problem:
     base = random_problem("uniform", 5, learner, seed=3)
     shape = Learner(120, 100, 0.4) if samples else learner
     return base.replace(
@@ -35,7 +35,7 @@ def constrained(samples: Any, learner: Learner, **constraints: Any) -> Problem:
 @pytest.mark.parametrize("samples", SAMPLES.values(), ids=SAMPLES)
 @pytest.mark.parametrize("returns", [False, True])
 def test_the_objective_is_the_loss_for_all_orders(samples: Any, learner: Learner, returns: bool) -> None:
-    problem = constrained(samples, learner, returns=returns)
+    problem = make_problem(samples, learner, returns=returns)
     objective = objective_of(problem)
     assert problem.regime == {"over": "over", "under": "under", "mixed": "mixed"}.get(
         next(k for k, v in SAMPLES.items() if v is samples), learner.regime
@@ -56,13 +56,13 @@ def test_the_objective_is_the_loss_for_all_orders(samples: Any, learner: Learner
 
 def test_ranks_put_regions_in_the_order_that_forgets_least() -> None:
     for samples in (SAMPLES["over"], SAMPLES["mixed"]):
-        objective = objective_of(constrained(samples, UNDER).replace(travel_rate=0.0))
+        objective = objective_of(make_problem(samples, UNDER).replace(travel_rate=0.0))
         best = min(itertools.permutations(range(5)), key=objective)
         assert objective(np.argsort(-objective.ranks, kind="stable")) == pytest.approx(objective(best), rel=1e-12)
 
 
-def test_both_units_say_the_same() -> None:
-    problem = constrained(None, REALS["over"], returns=True)
+def test_losses_agree_in_both_units() -> None:
+    problem = make_problem(None, REALS["over"], returns=True)
     found = evaluate(problem, [2, 0, 1, 4, 3])
     assert found.travel_cost == pytest.approx(oracle.journey_loss(problem, [2, 0, 1, 4, 3])["travel_cost"], rel=1e-12)
     assert found.loss.travel == pytest.approx(0.7 * found.travel_cost / 5, rel=1e-12)
@@ -95,7 +95,7 @@ def test_both_units_say_the_same() -> None:
         ({"geographic": 1, "coordinates": [[0, 1], [0, 1], [1, 1]]}, "geographic = 1: expected true or false"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_by_name(fields: dict[str, Any], message: str) -> None:
+def test_impossible_settings_are_rejected_by_name(fields: dict[str, Any], message: str) -> None:
     data = {
         "travel": [[0, 1, 2], [1, 0, 2], [2, 2, 0]],
         "dissimilarity": [[0, 1, 2], [1, 0, 2], [2, 2, 0]],
@@ -115,8 +115,8 @@ def test_the_learner_may_leave_samples_to_the_regions() -> None:
     assert Problem.from_dict(data).regime == "mixed"
 
 
-def test_routes_that_end_elsewhere_are_refused() -> None:
-    problem = constrained(None, OVER, start="R2", end="R4")
+def test_routes_that_end_elsewhere_are_rejected() -> None:
+    problem = make_problem(None, OVER, start="R2", end="R4")
     assert evaluate(problem, ["R2", "R1", "R5", "R3", "R4"]).route[0] == "R2"
     with pytest.raises(InputError, match=r"route: begins at 'R1'; constraints\.start is 'R2'"):
         evaluate(problem, ["R1", "R2", "R5", "R3", "R4"])

@@ -105,7 +105,7 @@ def test_small_distances_have_all_their_digits() -> None:
         assert distance((11.5, 48.0), b) == pytest.approx(great_circle((11.5, 48.0), b), rel=1e-13, abs=0)
 
 
-def test_the_same_place_by_another_name() -> None:
+def test_same_place_under_another_name() -> None:
     assert distance((180, 7.3), (-180, 7.3)) == 0
     assert distance((-359.5, 7.3), (0.5, 7.3)) == 0
     assert distance((0, 90), (77, 90)) < NANOMETRE
@@ -115,7 +115,7 @@ def test_the_same_place_by_another_name() -> None:
 
 @pytest.mark.parametrize("spread", [1e-9, 1e-4, 1.0, 60.0])
 def test_searches_measure_the_same(spread: float) -> None:
-    from learnroute.solvers.ground import place_ground
+    from learnroute.solvers.core_travel import place_travel
     from learnroute.solvers.local_search.candidates import candidates_of
     from learnroute.solvers.local_search.tour_search import TourSearch
     from learnroute.solvers.params import KOptParams
@@ -123,7 +123,7 @@ def test_searches_measure_the_same(spread: float) -> None:
     rng = np.random.default_rng(0)
     near = np.column_stack([rng.uniform(-1, 1, 40), rng.uniform(-1, 1, 40)]) * spread + [20, 10]
     points = Places(np.vstack([near, near * [1, -1] + [180, 0]]), geographic=True, scale=3.0)
-    ground = place_ground(points)
+    ground = place_travel(points)
     i, j = (x.ravel() for x in np.indices((80, 80)))
     wanted, found = points.between(i, j), ground.lengths(i, j)
     np.testing.assert_allclose(found, wanted, rtol=1e-15, atol=3.0 * EARTH_RADIUS * 4e-15)

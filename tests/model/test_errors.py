@@ -1,4 +1,4 @@
-"""Refusals carry the member at fault, wherever they come from and wherever they go."""
+"""Errors keep the invalid member across all layers and processes."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_every_refusal_has_the_field_that_opens_its_message(call: Callable[[], A
     assert refusal.value.where is None
 
 
-def test_the_file_comes_first_and_the_field_stays(tmp_path: Path) -> None:
+def test_messages_begin_with_the_file_and_keep_the_field(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_text(json.dumps(entry("travel", 0, 1, -2.0)))
     with pytest.raises(InputError) as refusal:
@@ -129,7 +129,7 @@ def refuse(kind: type[InputError]) -> None:
 
 @pytest.mark.parametrize("kind", [InputError, RefusedError])
 @pytest.mark.slow
-def test_fields_cross_process_borders(kind: type[InputError]) -> None:
+def test_error_fields_survive_pickling(kind: type[InputError]) -> None:
     with ProcessPoolExecutor(1, get_context("spawn")) as pool, pytest.raises(kind) as refusal:
         pool.submit(refuse, kind).result()
     for error in (refusal.value, pickle.loads(pickle.dumps(refusal.value))):
@@ -183,7 +183,7 @@ def test_messages_are_short_and_keep_beginning_and_remedy() -> None:
         (lambda: plan(small(), 3), "method = 3: unknown; known are auto"),  # type: ignore[arg-type]
     ],
 )
-def test_unknown_names_are_met_with_the_nearest_known_one(call: Callable[[], object], message: str) -> None:
+def test_unknown_names_get_the_most_similar_known_one(call: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError) as refusal:
         call()
     assert message in str(refusal.value)

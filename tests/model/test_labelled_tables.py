@@ -1,4 +1,4 @@
-"""Tables with names are planned by their names, whatever the order of their rows and columns."""
+"""Labelled tables are aligned by name, for any order of rows and columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACES = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
 
 
 class Array:
-    """What an xarray.DataArray has."""
+    """A stand-in for xarray.DataArray."""
 
     def __init__(self, values: Any, **coords: Any) -> None:
         self.values, self.dims, self.coords = np.asarray(values), tuple(coords), coords
@@ -118,7 +118,7 @@ def test_initial_models_follow_the_true_ones() -> None:
         ),
     ],
 )
-def test_other_labels_are_refused(changes: Any, message: str) -> None:
+def test_other_labels_are_rejected(changes: Any, message: str) -> None:
     with pytest.raises(InputError) as refusal:
         small(**changes)
     assert message in str(refusal.value)
@@ -187,7 +187,7 @@ def test_columns_of_samples_are_brought_into_one_order() -> None:
     assert np.array_equal(one, two)
 
 
-def test_features_and_targets_of_different_samples_are_refused() -> None:
+def test_features_and_targets_of_different_samples_are_rejected() -> None:
     data = tables(np.random.default_rng(3))
     x, y = data["A"]
     shuffled = estimate({**data, "A": (x[::-1], y[::-1])}, draws=100)
@@ -197,7 +197,7 @@ def test_features_and_targets_of_different_samples_are_refused() -> None:
     assert "different sample labels" in estimate({**data, "A": (x, y)}, draws=100).failures["A"]
 
 
-def test_a_column_of_text_is_no_name_among_features() -> None:
+def test_text_columns_are_rejected_as_features() -> None:
     data: dict[str, Any] = tables(np.random.default_rng(4))
     x, y = data["A"]
     data["A"] = (pd.DataFrame({"kind": ["a"] * 40, "q": x["q"], "r": x["r"]}), y)

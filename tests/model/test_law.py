@@ -17,7 +17,7 @@ def squared(models: FloatArray) -> FloatArray:
     return np.asarray(((models[:, None] - models[None]) ** 2).sum(axis=2))
 
 
-def trained(model: FloatArray, target: FloatArray, learner: Learner, rng: np.random.Generator) -> FloatArray:
+def train_runs(model: FloatArray, target: FloatArray, learner: Learner, rng: np.random.Generator) -> FloatArray:
     """Train each run's model on fresh samples, by the normal equations of the rule."""
     n = learner.samples
     x = rng.standard_normal((RUNS, n, M))
@@ -38,7 +38,7 @@ def test_models_that_train_apart_and_merge_obey_the_law() -> None:
     shares = np.array([0.3, 0.7])
     for k, (model, region) in enumerate([(0, 0), (1, 1), (0, 2), (1, 2), (0, 1), (0, 1), (1, 0), (1, 0)]):
         law.train(model, region, step)
-        models[model] = trained(models[model], regions[region], learner, rng)
+        models[model] = train_runs(models[model], regions[region], learner, rng)
         if k == 3:
             law = Distances(law.dissimilarity, law.merge(shares), 2)
             models[:] = np.tensordot(shares, models, 1)

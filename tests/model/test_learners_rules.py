@@ -1,4 +1,4 @@
-"""Regularised learners: members, refusals, the recursion of expected errors, relaxations of pair terms."""
+"""Regularised learners: members, rejected input, the recursion of expected errors, relaxations of pair terms."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_without_regularisation_it_is_the_papers_learner(n: int) -> None:
         assert expected_loss(near, order).total == pytest.approx(expected_loss(paper, order).total, rel=1e-6)
 
 
-def test_with_all_the_regularisation_there_is_the_initial_model_stays() -> None:
+def test_infinite_regularisation_keeps_the_initial_model() -> None:
     asked = problem({"rule": "proximal", "regularization": 1e90})
     assert expected_loss(asked, [0, 1, 2, 3, 4]).error == pytest.approx(asked.initial.mean(), rel=1e-9)
 
@@ -153,7 +153,7 @@ def test_the_largest_loss_takes_each_dissimilarity_at_its_worse_bound() -> None:
     assert evaluate(asked.replace(learner=Learner(12, 30)), range(4)).loss_at_most is not None
 
 
-def test_any_number_of_features_and_samples_will_do() -> None:
+def test_any_numbers_of_features_and_samples_are_supported() -> None:
     for m, n in ((12, 11), (12, 12), (12, 13), (1, 1), (1, 3), (5, 1)):
         vectors = np.random.default_rng(0).standard_normal((4, 1))
         asked = Problem(coordinates=np.eye(4)[:, :2], vectors=vectors,
@@ -191,7 +191,7 @@ MEMBERS = {"features": 12, "samples": 12}
         ({"rule": "proximal", "regularisation": 1}, "learner.regularisation: unknown field; did you mean"),
     ],
 )
-def test_what_is_no_learner_is_refused_in_one_line(members: dict[str, Any], message: str) -> None:
+def test_invalid_learners_are_rejected_in_one_line(members: dict[str, Any], message: str) -> None:
     data = {"coordinates": [[0, 0], [1, 0], [0, 1]], "vectors": [[1], [2], [3]], "learner": MEMBERS | members}
     with pytest.raises(InputError) as refusal:
         Problem.from_dict(data)
@@ -208,7 +208,7 @@ def test_steps_that_just_do_not_diverge_are_taken() -> None:
         problem({"rule": "gradient", "steps": 5, "rate": 0.2}, samples=[12, 12, 3, 12, 12])
 
 
-def test_what_is_to_be_chosen_has_no_price_yet() -> None:
+def test_undecided_regularisation_cannot_be_evaluated() -> None:
     asked = problem({"rule": "proximal", "regularization": "auto"})
     with pytest.raises(
         InputError, match=r"learner.regularization = 'auto': is chosen by `plan` together with the route"

@@ -38,7 +38,7 @@ def test_closed_forms_and_objective_agree_with_the_paper_for_all_orders(
         assert objective(order) / size == pytest.approx(expected["total"], rel=1e-12)
 
 
-def test_a_worked_example_under() -> None:
+def test_worked_example_in_the_under_regime() -> None:
     loss = expected_loss(small(Learner(80, 100, 0.5)), [3, 2, 0, 1])
     assert loss.travel == pytest.approx((2 + 3 + 2) / 4)
     assert loss.dissimilarity == pytest.approx((3 + 1 + 1) / 4)
@@ -48,7 +48,7 @@ def test_a_worked_example_under() -> None:
     assert loss.error == pytest.approx(1.25 + 20 / 19)
 
 
-def test_a_worked_example_over() -> None:
+def test_worked_example_in_the_over_regime() -> None:
     loss = expected_loss(small(Learner(200, 100, 1.0)), [3, 2, 0, 1])  # r = 1/2
     assert loss.dissimilarity == pytest.approx((10 / 16 + 10 / 8 + 7 / 4 + 5 / 2) / 4)
     assert loss.initial == pytest.approx(10 / 16 / 4)
@@ -105,7 +105,7 @@ def test_errors_over_time_end_at_the_expected_error(family: str, learner: Learne
 
 @pytest.mark.parametrize(("m", "n"), [(14, 6), (4, 12)], ids=["over", "under"])
 def test_errors_over_time_are_what_learners_measure(m: int, n: int) -> None:
-    """Least-squares learners, trained for real: least norm of the change (over), from scratch (under)."""
+    """Actually trained least-squares learners: minimum-norm change (over), from scratch (under)."""
     rng = np.random.default_rng(11)
     truth, first, sigma, runs = rng.normal(size=(3, m)), rng.normal(size=m), 0.7, 6000
     learner = Learner(m, n, sigma)
@@ -131,7 +131,7 @@ def test_position_weights_add_up_to_what_is_learnt() -> None:
         )
 
 
-def test_noise_keeps_its_digits_where_the_model_hardly_moves() -> None:
+def test_noise_keeps_its_digits_if_the_model_hardly_moves() -> None:
     """With r = 1 - 1e-12, one minus r^T computed naively has three digits left."""
     problem = Problem(np.ones((10, 10)) - np.eye(10), Learner(10**15, 1000, 1.0), np.zeros((10, 10)))
     assert expected_loss(problem, range(10)).noise == pytest.approx(10 * 1e-12, rel=1e-9)
@@ -149,7 +149,7 @@ def test_noise_keeps_its_digits_where_the_model_hardly_moves() -> None:
         ([[0, 1], [2, 3]], "a list of region indices"),
     ],
 )
-def test_what_is_no_route_is_refused(order: list[int], message: str) -> None:
+def test_invalid_routes_are_rejected(order: list[int], message: str) -> None:
     with pytest.raises(InputError, match=message):
         expected_loss(small(), order)
 

@@ -66,8 +66,8 @@ def test_closure_is_a_metric_of_shortest_ways_and_reports_what_it_changed(symmet
     assert np.array_equal(again, closed)
 
 
-def test_free_ways_between_different_regions_are_ways() -> None:
-    """A cost of 0 off the diagonal is a way that costs nothing, not a missing one."""
+def test_zero_travel_between_distinct_regions_is_valid() -> None:
+    """A cost of 0 off the diagonal is free travel, not a missing entry."""
     travel = np.array([[0, 0, 5], [0, 0, 1], [5, 1, 0]], dtype=float)
     closed, changed = metric_closure(travel)
     assert closed[0, 2] == 1
@@ -79,7 +79,7 @@ def test_rounding_of_collinear_points_is_no_violation() -> None:
     assert check_metric(np.abs(points[:, None] - points[None, :])).metric
 
 
-def test_the_check_stops_when_it_is_told_to() -> None:
+def test_check_stops_on_request() -> None:
     places = np.random.default_rng(1).uniform(0, 1, (120, 2))
     travel = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
     asked = iter([False, False, True])
@@ -87,7 +87,7 @@ def test_the_check_stops_when_it_is_told_to() -> None:
     assert metric_report(travel, lambda: False) == check_metric(travel)
 
 
-def test_a_guarantee_needs_a_check_that_was_finished() -> None:
+def test_guarantee_needs_a_completed_metric_check() -> None:
     problem = random_problem("euclidean", 320, UNDER, 1)
     assert guarantee_of_algorithm1(problem).value == 1.5
     late = guarantee_of_algorithm1(problem, stop=lambda: True)

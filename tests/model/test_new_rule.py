@@ -1,4 +1,4 @@
-"""A rule of learning that nobody knew of, added as docs/extending.md says: planned, simulated and verified with."""
+"""A new learning rule, added as docs/extending.md says, for plans, simulations and checks."""
 
 from __future__ import annotations
 

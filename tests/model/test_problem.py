@@ -73,7 +73,7 @@ SQUARE = [[0, 1], [1, 0]]
         ({"title": "two\nlines"}, "title = 'two\\nlines': expected one line"),
     ],
 )
-def test_wrong_problems_are_refused_by_field_value_and_remedy(changes: dict[str, Any], message: str) -> None:
+def test_wrong_problems_are_rejected_by_field_value_and_remedy(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as refusal:
         small(**changes)
     assert message in str(refusal.value)
@@ -98,7 +98,7 @@ def test_wrong_problems_are_refused_by_field_value_and_remedy(changes: dict[str,
         ((math.inf, 100), "learner.features = inf"),
     ],
 )
-def test_wrong_learners_are_refused(arguments: tuple[Any, ...], message: str) -> None:
+def test_wrong_learners_are_rejected(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(InputError) as refusal:
         Learner(*arguments)
     assert message in str(refusal.value)
@@ -108,7 +108,7 @@ def test_whole_floats_count_as_whole_numbers() -> None:
     assert Learner(80.0, 100.0) == Learner(80, 100)
 
 
-def test_more_regions_than_a_matrix_should_have_are_refused() -> None:
+def test_more_regions_than_a_matrix_should_have_are_rejected() -> None:
     with pytest.raises(InputError, match="limited to 20,000 regions"):
         Problem(np.broadcast_to(np.zeros(1), (20_001, 20_001)), UNDER, np.zeros((1, 1)))
 
@@ -166,7 +166,7 @@ def exact_sums(vectors: Any, weights: Any) -> list[Fraction]:
     st.none() | st.lists(st.sampled_from([0.0, 1e-9, 0.3, 1.0, 7.0]), min_size=9, max_size=9),
 )
 def test_a_common_offset_costs_no_digits(vectors: Any, offset: list[float], importance: list[float] | None) -> None:
-    """Against fractions: of the vectors as float64 has them, whatever they have in common."""
+    """Compared with exact fractions of the float64 vectors, for any common offset."""
     moved = vectors + np.array(offset[: vectors.shape[1]])
     given = None if importance is None or not any(importance[: len(moved)]) else importance[: len(moved)]
     problem = Problem(np.zeros((len(moved), len(moved))), UNDER, vectors=moved, importance=given)
@@ -195,8 +195,8 @@ def test_scores_from_vectors_are_the_same_bits_however_regions_are_numbered() ->
 
 
 @pytest.mark.parametrize("field", ["travel", "dissimilarity", "vectors", "initial", "coordinates", "samples"])
-def test_masked_entries_are_refused(field: str) -> None:
-    """What is beneath a mask is not what anybody meant."""
+def test_masked_entries_are_rejected(field: str) -> None:
+    """Values below a mask have no meaning."""
     flat = field in ("initial", "samples")
     entries: Any = np.array([50.0, 60.0]) if flat else np.array(SQUARE, dtype=float)
     fields: dict[str, Any] = {"travel": SQUARE, "learner": UNDER, "dissimilarity": SQUARE}

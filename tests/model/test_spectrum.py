@@ -58,7 +58,7 @@ def test_edges_and_bulk_make_up_the_exact_density(rows: int, apart: int) -> None
         assert shares @ (1 - rate * places / columns) ** (2 * steps) == pytest.approx(exact, rel=5e-6)
 
 
-def drawn(m: int, n: int, runs: int) -> FloatArray:
+def draw_eigenvalues(m: int, n: int, runs: int) -> FloatArray:
     """All m eigenvalues of C in a number of draws."""
     rng = np.random.default_rng(m * 1000 + n)
     batches = np.array_split(np.arange(runs), max(1, runs * m * n // 10**6))
@@ -70,7 +70,7 @@ def drawn(m: int, n: int, runs: int) -> FloatArray:
     return np.concatenate([values, np.zeros((runs, m - values.shape[1]))], axis=1)
 
 
-def sampled(values: FloatArray, retained: FloatArray, n: int) -> dict[str, tuple[float, float]]:
+def estimate_moments(values: FloatArray, retained: FloatArray, n: int) -> dict[str, tuple[float, float]]:
     """Mean and standard error of each moment, from eigenvalues of C and of P."""
     learnt = 1 - retained
     noise = np.divide(learnt**2, values, out=np.zeros_like(values), where=values > 0)
@@ -94,12 +94,12 @@ def agree(found: Moments, expected: dict[str, tuple[float, float]]) -> None:
 ])  # fmt: skip
 @pytest.mark.slow
 def test_moments_agree_with_draws(m: int, n: int, runs: int) -> None:
-    values = drawn(m, n, runs)
+    values = draw_eigenvalues(m, n, runs)
     for strength in (0.03, 1.0, 20.0):
-        agree(proximal_moments(m, n, strength), sampled(values, strength / (values + strength), n))
+        agree(proximal_moments(m, n, strength), estimate_moments(values, strength / (values + strength), n))
     for steps in (1, 4, 50):
         rate = 0.45 * largest_rate(m, n)
-        agree(gradient_moments(m, n, steps, rate), sampled(values, (1 - rate * values) ** steps, n))
+        agree(gradient_moments(m, n, steps, rate), estimate_moments(values, (1 - rate * values) ** steps, n))
 
 
 @pytest.mark.parametrize("samples", [1, 2, 5, 100])
@@ -142,7 +142,7 @@ def test_no_regularisation_is_the_paper(m: int, n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])
-def test_there_is_no_hole_in_the_middle_but_at_zero(n: int) -> None:
+def test_undefined_middle_exists_only_at_lambda_0(n: int) -> None:
     for m in {max(1, n - 1), n, n + 1}:
         assert proximal_moments(m, n, 0.0).noise == np.inf
         assert np.isfinite(proximal_moments(m, n, 1e-9).noise)
@@ -204,7 +204,7 @@ def test_gradient_steps() -> None:
 @pytest.mark.slow
 def test_the_largest_rate_is_safe_and_not_far_from_the_limit(m: int, n: int) -> None:
     rate = largest_rate(m, n)
-    assert (drawn(m, n, 500) * rate < 2).all()
+    assert (draw_eigenvalues(m, n, 500) * rate < 2).all()
     assert largest_rate(10**4 * m, 10**4 * n) == pytest.approx(2 / (1 + (m / n) ** 0.5) ** 2, rel=0.15)
     assert rate < 2 / (1 + (m / n) ** 0.5) ** 2
 
@@ -217,11 +217,11 @@ def test_spectra_are_made_once_and_cannot_be_changed() -> None:
 
 
 @pytest.mark.parametrize("wrong", [-1.0, float("nan"), [1.0, -2.0]])
-def test_negative_strengths_are_refused(wrong: Any) -> None:
+def test_negative_strengths_are_rejected(wrong: Any) -> None:
     with pytest.raises(InputError, match="regularization = "):
         proximal_moments(3, 5, wrong)
 
 
-def test_wrong_shapes_are_refused() -> None:
+def test_wrong_shapes_are_rejected() -> None:
     with pytest.raises(InputError, match="features = 0"):
         proximal_moments(0, 5, 1.0)

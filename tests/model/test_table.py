@@ -25,7 +25,7 @@ def test_printed_columns_have_heads_and_texts() -> None:
 
 
 @pytest.mark.parametrize(("size", "most"), [(4, 4), (5, 4), (1500, 12)])
-def test_long_tables_say_how_many_rows_are_left_out(size: int, most: int) -> None:
+def test_long_tables_say_how_many_rows_are_omitted(size: int, most: int) -> None:
     texts = Table.of_texts(("visit", "region", "score"), [(f"{k}", f"R{k}", "1") for k in range(size)], left=2).texts(
         most
     )

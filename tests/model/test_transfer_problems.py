@@ -1,4 +1,4 @@
-"""Problems with measured errors D in the place of dissimilarities, and calibrated learners."""
+"""Problems with measured errors D instead of dissimilarities, and calibrated learners."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_the_common_retention_of_linear_learners_changes_nothing() -> None:
         assert expected_loss(told, order).error == pytest.approx(expected_loss(tied, order).error, rel=1e-12)
 
 
-def test_no_floor_is_claimed_where_no_model_has_the_errors() -> None:
+def test_no_floor_is_claimed_if_no_model_has_the_errors() -> None:
     """Points whose mean is far from all: with a common retention, errors fall below those of the mean model."""
     points = np.array([[0.0], [1.0], [2.0], [3.0]])
     apart = (points - points.T) ** 2
@@ -136,7 +136,7 @@ def test_bounds_hold_for_more_regions_and_are_checked(seed: int) -> None:
 
 
 @pytest.mark.parametrize("suffix", WRITERS, ids=lambda suffix: suffix or "folder")
-def test_files_hold_them_or_refuse(tmp_path: Path, suffix: str) -> None:
+def test_files_hold_them_or_reject(tmp_path: Path, suffix: str) -> None:
     asked = problem({**LEARNERS["noise below 0"], "common_retention": 0.75})
     path = tmp_path / f"problem{suffix}"
     if suffix == ".csv":
@@ -163,7 +163,7 @@ def test_files_hold_them_or_refuse(tmp_path: Path, suffix: str) -> None:
         ({"transfer": np.ones((5, 5))}, "transfer has 5 rows"),
     ],
 )
-def test_what_does_not_fit_is_refused(changes: dict[str, Any], said: str) -> None:
+def test_mismatched_input_is_rejected(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as refusal:
         problem(CALIBRATED, **changes)
     assert said in str(refusal.value)
@@ -186,7 +186,7 @@ def test_a_calibrated_learner_is_checked(members: dict[str, Any], said: str) -> 
     assert said in str(refusal.value)
 
 
-def test_what_needs_symmetry_says_so() -> None:
+def test_asymmetry_is_reported_by_methods_that_need_symmetry() -> None:
     asked = problem(LEARNERS["under"], initial=None)
     for call in (
         lambda: robustness(asked, 0.2),

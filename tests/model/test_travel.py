@@ -1,4 +1,4 @@
-"""Both kinds of travel against loops over single ways."""
+"""Both kinds of travel against loops over single legs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = ["symmetric", "directed", "plane", "globe"]
 
 
 def travel_of(kind: str) -> tuple[Travel, list[list[float]]]:
-    """Return travel and, one by one, what its ways cost."""
+    """Return travel and its costs, computed one by one."""
     rng = np.random.default_rng(3)
     if kind in ("symmetric", "directed"):
         costs = rng.uniform(1, 2, (SIZE, SIZE))
@@ -41,12 +41,12 @@ def _great_circle(a: list[float], b: list[float]) -> float:
 
 
 def near(wanted: Any) -> Any:
-    """Allow for the law of cosines, which loses half of the digits of short ways: those from a place to itself."""
+    """Compare with a tolerance: the law of cosines loses half of the digits of short distances."""
     return pytest.approx(np.array(wanted), rel=1e-12, abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_ways_cost_what_they_cost_one_by_one(kind: str) -> None:
+def test_travel_of_many_orders_equals_travel_of_each(kind: str) -> None:
     travel, costs = travel_of(kind)
     everyone = range(SIZE)
     assert travel.size == SIZE
@@ -61,7 +61,7 @@ def test_ways_cost_what_they_cost_one_by_one(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_legs_are_the_ways_of_an_order_and_the_way_back(kind: str) -> None:
+def test_legs_are_the_ways_of_an_order_and_the_return_trip(kind: str) -> None:
     travel, costs = travel_of(kind)
     order = [3, 0, 6, 1]
     wanted = [costs[i][j] for i, j in pairwise(order)]
@@ -70,7 +70,7 @@ def test_legs_are_the_ways_of_an_order_and_the_way_back(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_some_stops_in_another_order_and_ways_that_cost_more(kind: str) -> None:
+def test_subsets_and_scaled_travel(kind: str) -> None:
     travel, costs = travel_of(kind)
     some = [5, 2, 4]
     fewer, dearer = travel.of(some), travel.scale_by(2.5)
@@ -91,7 +91,7 @@ def test_stops_at_the_same_location_have_the_same_number(matrix: bool) -> None:
 
 @pytest.mark.parametrize("places", [False, True])
 @pytest.mark.parametrize("depot", [False, True])
-def test_a_problem_keeps_travel_in_its_own_unit_and_its_objective_at_the_rate(places: bool, depot: bool) -> None:
+def test_problem_has_travel_in_its_unit_and_objective_at_the_rate(places: bool, depot: bool) -> None:
     rng = np.random.default_rng(0)
     where, vectors = rng.uniform(0, 10, (5, 2)), rng.normal(0, 1, (4, 2))
     apart = Places(where).matrix

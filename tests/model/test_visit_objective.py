@@ -1,4 +1,4 @@
-"""The value of a sequence of visits, against the law written out; and the rules that sequences must keep."""
+"""The value of a sequence of visits against the explicit law, and the rules of sequences."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from learnroute.model.ends import Ends
-from visiting import drawn, law_value, route_length
+from visiting import law_value, route_length, sample
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_value_is_that_of_the_law_visit_by_visit(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    objective = drawn(rng, repeat=2, origin=seed % 3 == 0, closed=seed % 2 == 0, by_position=seed % 4 == 1)
+    objective = sample(rng, repeat=2, origin=seed % 3 == 0, closed=seed % 2 == 0, by_position=seed % 4 == 1)
     for length in range(1, objective.rules.at_most + 1):
         visits = rng.integers(objective.size, size=length)
         length_of_route = route_length(objective, visits.tolist())
@@ -26,13 +26,13 @@ def test_the_value_is_that_of_the_law_visit_by_visit(seed: int) -> None:
 
 
 def test_staying_in_a_region_costs_no_travel() -> None:
-    objective = drawn(np.random.default_rng(1), repeat=3, closed=True)
+    objective = sample(np.random.default_rng(1), repeat=3, closed=True)
     assert objective.travel_cost([2, 2, 2]) == 0.0
     assert objective([2, 2, 2]) == objective.error([2, 2, 2])
 
 
 def test_rules() -> None:
-    objective = drawn(np.random.default_rng(2), size=5, repeat=2, at_most=4, required=[1], forbidden=[3])
+    objective = sample(np.random.default_rng(2), size=5, repeat=2, at_most=4, required=[1], forbidden=[3])
     assert objective.allows([1])
     assert objective.allows([1, 0, 1, 2])
     assert not objective.allows([])
@@ -47,14 +47,14 @@ def test_rules() -> None:
 
 
 def test_a_budget_is_kept_up_to_rounding() -> None:
-    objective = drawn(np.random.default_rng(3), closed=True)
+    objective = sample(np.random.default_rng(3), closed=True)
     travel = objective.travel_cost([0, 1, 2])
     for budget, kept in ((travel, True), (math.nextafter(travel, 0.0), True), (travel * (1 - 1e-9), False)):
         assert replace(objective, rules=replace(objective.rules, budget=budget)).allows([0, 1, 2]) is kept
 
 
 def test_with_an_origin_a_sequence_begins_anywhere() -> None:
-    objective = drawn(np.random.default_rng(4), origin=True)
+    objective = sample(np.random.default_rng(4), origin=True)
     assert objective.first is None
     assert objective.allows([2, 0])
     assert objective.travel_cost([2]) == objective.travel[objective.size, 2]

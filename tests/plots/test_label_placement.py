@@ -13,7 +13,7 @@ from learnroute import Constraints, Problem, plan
 from learnroute.formats import read_problem
 from learnroute.model.validation import FloatArray
 from learnroute.plots import draw_plan
-from learnroute.plots.label_placement import LABEL, Ground, clipped_lengths, place_labels
+from learnroute.plots.label_placement import LABEL, Obstacles, clipped_lengths, place_labels
 from learnroute.plots.maps import degrees
 from learnroute.plots.routes import MOST_MARKS, MOST_NAMES
 from samples import UNDER
@@ -45,7 +45,7 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
 }
 
 
-def drawn(problem: Problem) -> Axes:
+def draw(problem: Problem) -> Axes:
     figure = draw_plan(plan(problem, "nearest"), problem)
     figure.set_dpi(DPI)
     figure.draw_without_rendering()
@@ -69,7 +69,7 @@ def marks(axes: Axes) -> tuple[FloatArray, FloatArray]:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_no_label_is_on_a_label_a_mark_or_the_frame(name: str) -> None:
     problem = PROBLEMS[name]()
-    axes = drawn(problem)
+    axes = draw(problem)
     boxes = label_boxes(axes)
     assert len(boxes) == problem.size
     low, high = boxes[:, :2], boxes[:, 2:]
@@ -84,9 +84,9 @@ def test_no_label_is_on_a_label_a_mark_or_the_frame(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["city survey", "North Sea", "streets"])
-def test_a_kilometre_is_as_long_in_both_directions_and_frames_are_not_half_empty(name: str) -> None:
+def test_maps_have_equal_scales_and_fill_the_frame(name: str) -> None:
     problem = PROBLEMS[name]()
-    axes = drawn(problem)
+    axes = draw(problem)
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     width, height = axes.bbox.size
     stretch = 1 / np.cos(np.radians((bottom + top) / 2)) if problem.geographic else 1.0
@@ -101,7 +101,7 @@ def test_a_kilometre_is_as_long_in_both_directions_and_frames_are_not_half_empty
 
 def test_arrows_lead_along_the_streets() -> None:
     problem = PROBLEMS["streets"]()
-    axes = drawn(problem)
+    axes = draw(problem)
     arrows = [text for text in axes.texts if text.arrow_patch is not None and not text.get_text()]  # type: ignore[attr-defined]
     assert len(arrows) >= problem.size - 1
     line = axes.transData.transform(np.asarray(axes.lines[0].get_xydata()))
@@ -112,10 +112,10 @@ def test_arrows_lead_along_the_streets() -> None:
 
 
 def test_many_regions_have_numbers_and_very_many_a_coloured_line() -> None:
-    texts = [text.get_text() for text in drawn(waypoints(MOST_NAMES + 1)).texts]
+    texts = [text.get_text() for text in draw(waypoints(MOST_NAMES + 1)).texts]
     assert "61" in texts
     assert not any("Waypoint" in text for text in texts)
-    axes = drawn(waypoints(MOST_MARKS + 1))
+    axes = draw(waypoints(MOST_MARKS + 1))
     assert len(marks(axes)[0]) == 2
     assert len(axes.texts) == 2
     assert len(np.unique(axes.collections[0].get_colors(), axis=0)) > 100  # type: ignore[attr-defined]
@@ -123,7 +123,7 @@ def test_many_regions_have_numbers_and_very_many_a_coloured_line() -> None:
 
 def test_names_are_written_as_they_are() -> None:
     problem = Problem([[0, 1], [1, 0]], UNDER, [[0, 1], [1, 0]], regions=["$a_b$", "longer" * 20], title="$x")
-    texts = {text.get_text() for text in drawn(problem).texts}
+    texts = {text.get_text() for text in draw(problem).texts}
     assert "$a_b$" in texts
     assert max(map(len, texts)) <= 30
 
@@ -131,7 +131,7 @@ def test_names_are_written_as_they_are() -> None:
 def test_regions_on_both_sides_of_the_date_line_stay_together() -> None:
     places = [[179.0, -17.0], [-179.0, -16.0], [178.0, -18.0]]
     problem = Problem(None, UNDER, np.ones((3, 3)) - np.eye(3), coordinates=places, geographic=True)
-    axes = drawn(problem)
+    axes = draw(problem)
     assert np.ptp(axes.get_xlim()) < 10
     shown = [text.get_text() for text in axes.get_xticklabels()]
     assert any(text.endswith("W") for text in shown)
@@ -139,10 +139,10 @@ def test_regions_on_both_sides_of_the_date_line_stay_together() -> None:
     assert [degrees(x, "E", "W") for x in (0.0, 5.5, -12.0, 180.0)] == ["0°", "5.5°E", "12°W", "180°"]
 
 
-def test_labels_without_room_are_left_out() -> None:
+def test_labels_without_room_are_omitted() -> None:
     marks = np.full((50, 2), 50.0)
-    ground = Ground(marks, np.full(50, 3.0), np.empty((0, 4)), np.empty((0, 2)), np.array([0.0, 0, 100, 100]))
-    placed = place_labels(np.full((50, 2), [30.0, 10.0]), np.arange(50), ground)
+    obstacles = Obstacles(marks, np.full(50, 3.0), np.empty((0, 4)), np.empty((0, 2)), np.array([0.0, 0, 100, 100]))
+    placed = place_labels(np.full((50, 2), [30.0, 10.0]), np.arange(50), obstacles)
     assert 4 <= placed.free.sum() < 50
 
 

@@ -69,7 +69,7 @@ def test_pictures_of_all_sizes_and_of_nothing_at_all(size: int, tmp_path: Path) 
     assert (tmp_path / "a.png").stat().st_size > 10_000
 
 
-def test_a_comparison_says_of_what() -> None:
+def test_comparison_names_the_problem() -> None:
     problem = small().replace(title="Harbour")
     found = compare(problem, ["nearest", "baseline"])
     assert draw_comparison(found, problem).get_suptitle().startswith("Harbour: 2 methods compared")

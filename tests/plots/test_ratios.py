@@ -7,7 +7,7 @@ import pytest
 from learnroute import InputError
 from learnroute.cli import run
 from learnroute.plots import draw_ratios
-from learnroute.plots.lines import look_of
+from learnroute.plots.lines import style_of
 from learnroute.solvers.registry import METHODS
 from learnroute.study.cells import Row
 from learnroute.study.experiment import Experiment
@@ -42,11 +42,11 @@ def test_lines_go_through_the_means(rows: list[Row]) -> None:
     assert "4 problems per point" in figure.get_suptitle()
 
 
-def test_every_method_has_a_look_and_a_name_of_its_own() -> None:
-    looks = [look_of(name) for name in METHODS]
+def test_every_method_has_its_own_style_and_name() -> None:
+    looks = [style_of(name) for name in METHODS]
     assert [look.name for look in looks] == list(METHODS)
     assert len({look.colour for look in looks}) == len({look.marker for look in looks}) == len(METHODS)
-    exact, search = look_of("exact"), look_of("search")
+    exact, search = style_of("exact"), style_of("search")
     assert exact.dash != search.dash
     assert exact.width > 2 * search.width  # one is seen below the other
 
@@ -59,12 +59,12 @@ def test_a_panel_for_every_other_dimension(rows: list[Row]) -> None:
     assert len(draw_ratios(rows, "features", {"regions": 3}, "spread").axes) == 4
 
 
-def test_bounds_that_are_no_optima_are_called_so(tmp_path: Path) -> None:
+def test_bounds_are_not_reported_as_optima(tmp_path: Path) -> None:
     sweep(Experiment("uniform", (5, 6), 80, methods=("nearest",), replicates=2), tmp_path / "a", workers=1)  # type: ignore[arg-type]
     assert draw_ratios(Store(tmp_path / "a").rows()).get_supylabel() == "loss ÷ best lower bound"
 
 
-def test_too_many_panels_and_nothing_at_all_are_refused(rows: list[Row]) -> None:
+def test_too_many_panels_and_empty_data_are_rejected(rows: list[Row]) -> None:
     with pytest.raises(InputError, match="nothing to draw"):
         draw_ratios(rows, where={"family": "vectors"})
     more = [{**row, "samples": n} for row in rows for n in (100, 101)]

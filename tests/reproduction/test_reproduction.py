@@ -1,4 +1,4 @@
-"""The quick reproduction, run as its help says, against values that are known from theory or from other experiments."""
+"""The quick reproduction, as in its help, against values known from theory or other experiments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def quick(shared_folder: Shared) -> tuple[Path, dict[str, Any]]:
 
 
 def reproduce_quickly(folder: Path) -> None:
-    shown = commands.all()["reproduce"].epilog
+    shown = commands.load()["reproduce"].epilog
     assert shown is not None
     example = shlex.split(shown.split("Example:")[1])[1:]
     done = subprocess.run(
@@ -52,7 +52,7 @@ def table(quick: tuple[Path, dict[str, Any]], name: str) -> list[dict[str, str]]
         return list(csv.DictReader(file))
 
 
-def test_everything_is_there(quick: tuple[Path, dict[str, Any]]) -> None:
+def test_all_controls_are_present(quick: tuple[Path, dict[str, Any]]) -> None:
     folder, _ = quick
     for name in CAPTIONS:
         assert (folder / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
@@ -139,7 +139,7 @@ def test_worst_cases_are_what_they_say(quick: tuple[Path, dict[str, Any]]) -> No
     assert float(rows["raw-in-range", 80]["worst_climbed"]) > 2  # nor without a metric
 
 
-def test_a_wrong_lemma_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_detects_a_wrong_lemma(monkeypatch: pytest.MonkeyPatch) -> None:
     learner, seed = Learner(30, 10, 1.0), np.random.SeedSequence(3)
     right = check_lemma(learner, 4, 3000, seed)
     assert abs(right.deviation) < 4
@@ -187,7 +187,7 @@ def test_readings_differ_as_they_should() -> None:
     assert _reading_verdict({"a": [("x", 0.0)], "b": []}, 2) == "holds only under reading: a (in 1 of 2 settings)"
 
 
-def test_the_repositorys_report_is_of_the_full_run() -> None:
+def test_stored_report_is_from_the_full_run() -> None:
     text = (Path(__file__).parents[2] / "REPRODUCTION.md").read_text()
     assert "Made with full settings" in text
     assert "learnroute reproduce -o reproduction" in text

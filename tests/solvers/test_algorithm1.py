@@ -18,8 +18,8 @@ from learnroute.solvers.construction import algorithm1 as module
 from learnroute.solvers.construction.algorithm1 import algorithm1, eulerian_circuit
 from learnroute.solvers.construction.canonical import canonical_order
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.ground import place_ground
-from learnroute.solvers.matching.perfect_matching import by_blossoms, minimum_matching
+from learnroute.solvers.core_travel import place_travel
+from learnroute.solvers.matching.perfect_matching import match_by_blossoms, minimum_matching
 from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
 from learnroute.solvers.methods import exact
 from learnroute.solvers.params import MatchingParams
@@ -56,7 +56,7 @@ def test_on_metric_travel_it_keeps_its_guarantees(drawn: tuple[str, int, Learner
 
 
 def test_in_the_over_regime_three_halves_alone_would_be_false() -> None:
-    """Regions on a short line, the odd one out next to its end: Algorithm 1 visits it last but one."""
+    """Regions on a short line with a distinct one next to its end: Algorithm 1 visits it last but one."""
     size = 8
     places = 1e-3 * np.arange(size)
     vectors = np.zeros((size, 1))
@@ -101,18 +101,18 @@ def _shortest(travel: np.ndarray) -> float:
 
 
 def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both occur in random trials, and the route is right in both."""
+    """Both cases occur in random trials, and the route is correct in both."""
     met = {True: 0, False: 0}
 
     def watched(weights: MatrixWeights, budget: Budget, params: MatchingParams) -> object:
-        matching = by_blossoms(weights, budget, params)
+        matching = match_by_blossoms(weights, budget, params)
         extra = weights.size - 1
         mate = next(i for i, j in matching.pairs.tolist() if j == extra)
         met[mate == watched_last[0]] += 1
         return matching
 
     watched_last = [-1]
-    monkeypatch.setattr(module, "by_blossoms", watched)
+    monkeypatch.setattr(module, "match_by_blossoms", watched)
     for seed in range(300):
         rng = np.random.default_rng(seed)
         size = int(rng.integers(2, 11))
@@ -129,7 +129,7 @@ def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pyt
     assert min(met.values()) >= 3
 
 
-def test_ties_for_the_last_region_are_told() -> None:
+def test_ties_for_the_last_region_are_reported() -> None:
     delta = 1 - np.eye(4)
     travel = np.array([[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0.0]])
     found = plan(Problem(travel, UNDER, delta, regions=["w", "x", "y", "z"]), "algorithm1")
@@ -158,7 +158,7 @@ def test_guarantees_of_the_over_regime_are_the_papers_and_the_sharper_one() -> N
     assert found.value == min(found.paper, found.sharper)  # type: ignore[type-var]
 
 
-def test_ratios_beyond_all_numbers_are_left_out() -> None:
+def test_infinite_ratios_are_omitted() -> None:
     large = random_problem("euclidean", 300, Learner(102, 100), 1)
     assert paper_ratio(large) is None
     assert sharper_ratio(large) is not None
@@ -169,7 +169,7 @@ def test_ratios_beyond_all_numbers_are_left_out() -> None:
 
 @given(st.integers(3, 30), st.integers(0, 10**6))
 def test_the_sharper_guarantee_covers_every_order_that_ends_right_on_free_travel(size: int, seed: int) -> None:
-    """Its score half, on its own: ending at v' costs at most the stated share more."""
+    """Its score part alone: ending at v' costs at most the stated share more."""
     rng = np.random.default_rng(seed)
     learner = Learner(100 + int(rng.integers(2, 900)), 100)
     delta = np.triu(rng.uniform(0.1, 10, (size, size)), 1)
@@ -214,7 +214,7 @@ def _least_travel(objective: Objective) -> float:
 @pytest.mark.parametrize("first", [None, 1])
 @pytest.mark.parametrize("last", [None, 0])
 @pytest.mark.slow
-def test_fixed_ends_and_the_way_back_are_honoured(closed: bool, first: int | None, last: int | None) -> None:
+def test_fixed_ends_and_the_return_trip_are_honoured(closed: bool, first: int | None, last: int | None) -> None:
     """Within 3/2 of the best free-start path or tour; within 5/3 of the best path between two fixed ends."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -252,7 +252,7 @@ def _clouds(size: int) -> list[np.ndarray]:
 def test_spanning_trees_of_places_weigh_what_the_matrix_says(size: int) -> None:
     for places in _clouds(size):
         travel = Places(places).matrix
-        tree = place_ground(Places(places)).spanning_edges(np.arange(size))
+        tree = place_travel(Places(places)).spanning_edges(np.arange(size))
         other = minimum_spanning_tree(travel)
         assert len(tree) == size - 1
         near = 1e-12 * size * float(travel.max())
@@ -268,7 +268,7 @@ def test_places_are_routed_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> 
         assert sorted(answer.order.tolist()) == list(range(400))
         assert answer.order[-1] == np.argmin(scores)
         assert answer.complete
-        tree = place_ground(Places(places)).spanning_edges(np.arange(400))
+        tree = place_travel(Places(places)).spanning_edges(np.arange(400))
         assert math.fsum(objective.legs(answer.order)) <= 2 * math.fsum(objective.travel.between(*tree.T)) * (1 + 1e-9)
 
 
@@ -279,16 +279,16 @@ def test_places_that_coincide_are_paired_beforehand_and_the_matching_stays_the_l
     matched: list[int] = []
 
     def counted(weights: PlaceWeights, budget: Budget, params: MatchingParams) -> object:
-        matched.append(len(weights.ground.places))
-        return by_blossoms(weights, budget, params)
+        matched.append(len(weights.travel_data.places))
+        return match_by_blossoms(weights, budget, params)
 
     for seed, kinds in enumerate((1, 2, 30, 400)):
         rng = np.random.default_rng(seed)
         places = Places(rng.uniform(0, 1, (kinds, 2))[rng.integers(0, kinds, 400)])
         odd = np.sort(rng.choice(400, 299 if not closed else 300, replace=False))
         vertices = odd if closed else np.append(odd, 400)
-        monkeypatch.setattr(module, "by_blossoms", counted)
-        pairs, optimal = module._matching(place_ground(places), vertices, 400, Budget(), MatchingParams())
+        monkeypatch.setattr(module, "match_by_blossoms", counted)
+        pairs, optimal = module._matching(place_travel(places), vertices, 400, Budget(), MatchingParams())
         monkeypatch.undo()
         assert optimal
         assert sorted(pairs.ravel().tolist()) == list(range(300))
@@ -318,8 +318,8 @@ def _tied(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.parametrize("ends", [Ends(), Ends(first=3), Ends(closed=True), Ends(last=5)])
 @pytest.mark.parametrize("kind", ["grid", "circle", "whole numbers"])
-def test_the_route_does_not_depend_on_numbering_where_ties_are_many(kind: str, ends: Ends) -> None:
-    """The same values, leg by leg, whatever the regions are called; where v' is tied too."""
+def test_the_route_does_not_depend_on_numbering_if_ties_are_many(kind: str, ends: Ends) -> None:
+    """The same values, leg by leg, for any numbering of the regions, also if v' is tied."""
     size = 24
     for seed in range(6):
         rng = np.random.default_rng(seed)

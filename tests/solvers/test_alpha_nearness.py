@@ -1,4 +1,4 @@
-"""Candidate lists by α-nearness beside minimum spanning trees that must contain an edge."""
+"""Candidate lists by α-nearness against minimum spanning trees that must contain an edge."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_ascent_bounds_the_shortest_tour_and_rises() -> None:
 
 
 def _shortest_tour(travel: FloatArray) -> IntArray:
-    """Dynamic programming over sets, by hand."""
+    """The shortest tour by plain dynamic programming over sets."""
     size = len(travel)
     best: dict[tuple[int, int], tuple[float, list[int]]] = {(1, 0): (0.0, [0])}
     for _ in range(size - 1):

@@ -48,8 +48,8 @@ def test_many_places_are_planned_without_a_matrix(monkeypatch: pytest.MonkeyPatc
     assert found.certificate.kind == "simple"
 
 
-def clustered(seed: int, ends: Ends, rate: float) -> Linear:
-    """Twelve clusters of 22 regions, which a plain ascent hardly raises the bound of."""
+def clustered_objective(seed: int, ends: Ends, rate: float) -> Linear:
+    """Twelve clusters of 22 regions, for which a plain ascent hardly raises the bound."""
     rng = np.random.default_rng(seed)
     centres = rng.uniform(0, 100, (12, 2))
     points = Places(np.concatenate([centre + rng.normal(0, 0.5, (22, 2)) for centre in centres]))
@@ -63,7 +63,7 @@ def clustered(seed: int, ends: Ends, rate: float) -> Linear:
 def test_an_ascent_on_few_edges_bounds_all_orders_and_is_no_worse_than_one_on_all_edges(
     ends: Ends, rate: float
 ) -> None:
-    objective = clustered(1, ends, rate)
+    objective = clustered_objective(1, ends, rate)
     order = iterated_local_search(objective, np.random.default_rng(0), Budget(), 2000)
     value, params = objective(order), OneTreeParams()
     few = one_tree_bound(objective, value, Budget(), params)

@@ -1,4 +1,4 @@
-"""Branch and cut ends at the optimum, and its tree is pruned again by other code."""
+"""Branch and cut finds the optimum, and independent code repeats its tree."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def with_ends(objective: Linear, seed: int) -> Linear:
 def tree_of(
     objective: Linear, order: IntArray, nodes: int = 20_000, budget: Budget | None = None
 ) -> BranchAndCut:  # fmt: skip
-    """The branch-and-bound tree of an order, as far as it goes."""
+    """The branch-and-bound tree of an order, complete or not."""
     tree = BranchAndCut(Incumbent(objective, order), budget or Budget(), BranchAndCutParams(nodes=nodes))
     tree.run()
     return tree
@@ -49,7 +49,7 @@ def tree_of(
 
 @pytest.mark.parametrize("family", ALL_FAMILIES)
 @pytest.mark.parametrize("features", [80, 102, 120, 200])
-def test_ends_at_the_optimum_and_is_confirmed(family: str, features: int) -> None:
+def test_bound_reaches_the_optimum_and_is_confirmed(family: str, features: int) -> None:
     for seed in range(8):
         learner = Learner(features, 100, 0.1)
         objective = with_ends(linear_of(random_problem(family, 4 + seed % 9, learner, seed)), seed)
@@ -130,7 +130,7 @@ def test_without_branching_the_lp_gives_a_better_bound_than_one_trees(family: st
 
 
 @pytest.mark.parametrize("heavy", [1e3, 1e13, 1e60])
-def test_ways_that_cost_far_too_much_do_not_blur_a_proof(heavy: float) -> None:
+def test_huge_travel_costs_do_not_weaken_a_proof(heavy: float) -> None:
     for seed in range(6):
         rng = RNG(seed)
         travel = rng.uniform(1, 10, (11, 11))

@@ -1,4 +1,4 @@
-"""Coincident regions: a search finds the way through the locations, whatever the number of regions at each."""
+"""Coincident regions: a search finds the route through the locations, for any number of regions at each."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_copies_cost_no_more_travel_than_the_places_alone(rate: float, matrix: b
 
 
 @pytest.mark.parametrize("ends", ENDS)
-def test_where_only_the_last_score_counts_clusters_suffice(ends: Ends) -> None:
+def test_if_only_the_last_score_counts_clusters_suffice(ends: Ends) -> None:
     for seed in range(3):
         rng = RNG(seed)
         places = Places(rng.uniform(0, 1, (3, 2))[rng.integers(0, 3, 7)])
@@ -105,7 +105,7 @@ def test_larger_scores_come_first_at_a_location_and_the_way_stays() -> None:
             assert np.all(np.diff(scores) <= 0)
 
 
-def test_there_are_no_clusters_where_no_regions_coincide() -> None:
+def test_there_are_no_clusters_if_no_regions_coincide() -> None:
     places, _ = crowd(12, 1, 9)
     scores, weights = np.ones(12), weights_of(0.0, 12)
     assert clusters_of(Weighted(Places(places), scores, weights)) is None
@@ -143,7 +143,7 @@ def test_regions_that_nearly_coincide_are_clusters(matrix: bool) -> None:
     assert clusters_of(uniform) is None
 
 
-def test_huge_entries_do_not_drown_the_others() -> None:
+def test_huge_entries_do_not_hide_the_others() -> None:
     """Edges of 1e13 between most regions: the best cycle through the others is found to the last digits."""
     rng = RNG(4)
     travel = np.full((40, 40), 1e13)

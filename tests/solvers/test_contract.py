@@ -1,4 +1,4 @@
-"""What every method must do, whatever it is."""
+"""The contract of every method."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_route_does_not_depend_on_the_unit(method: str, learner: Learner) ->
 
 
 @EVERY_METHOD
-def test_all_equal_costs_and_scores_are_no_trouble(method: str) -> None:
+def test_equal_costs_and_scores_are_supported(method: str) -> None:
     for size in (2, 3, 6, 22):
         flat = (1 - np.eye(size)) * 3
         zero = np.zeros((size, size))
@@ -96,7 +96,7 @@ def test_all_equal_costs_and_scores_are_no_trouble(method: str) -> None:
 
 @EVERY_METHOD
 @pytest.mark.parametrize("learner", [UNDER, OVER], ids=["under", "over"])
-def test_asymmetric_travel_is_solved_or_refused_with_the_reason(method: str, learner: Learner) -> None:
+def test_asymmetric_travel_is_solved_or_rejected_with_the_reason(method: str, learner: Learner) -> None:
     for size in (5, 25):
         problem = asymmetric(size, learner, seed=4)
         if method == "algorithm1":
@@ -120,7 +120,7 @@ def test_a_time_limit_of_nearly_nothing_still_gives_a_route(method: str) -> None
 
 
 @pytest.mark.parametrize("learner", [UNDER, OVER], ids=["under", "over"])
-def test_where_the_time_is_over_at_once_auto_still_descends(learner: Learner) -> None:
+def test_auto_descends_even_without_time(learner: Learner) -> None:
     problem = random_problem("euclidean", 150, learner, 3)
     objective = linear_of(problem)
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Edge assembly crossover: what children are said to gain is what the objective says, whatever the ends."""
+"""Edge assembly crossover: gains of children agree with the objective, for any ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from learnroute.model.ends import Ends
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.crossover import edge_assembly, edge_entropies
 from learnroute.solvers.local_search.population import Population
-from learnroute.solvers.local_search.side_by_side import Threads
+from learnroute.solvers.local_search.threads import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import PopulationParams
 from samples import factors_of

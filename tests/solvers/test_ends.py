@@ -1,4 +1,4 @@
-"""Fixed ends, the way back and unequal samples: all orders tried beside proofs and bounds of every kind."""
+"""Fixed ends, the return trip and unequal samples: all orders against proofs and bounds of every kind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ENDS = {"free": (None, None), "first": (2, None), "last": (None, 0), "both": (1,
 SHARES = ("under", "over", "flat", "factors", "mixed")
 
 
-def drawn(size: int, seed: int, symmetric: bool, shares: str, ends: str, closed: bool) -> Linear:
+def random_objective(size: int, seed: int, symmetric: bool, shares: str, ends: str, closed: bool) -> Linear:
     rng = RNG([seed, size])
     travel = rng.uniform(1, 10, (size, size))
     if symmetric:
@@ -71,7 +71,7 @@ def all_values(objective: Linear) -> dict[tuple[int, ...], float]:
 @pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
 def test_optimum_and_bounds_of_every_kind(shares: str, ends: str, closed: bool) -> None:
     for size, symmetric in itertools.product((4, 5, 6), (False, True)):
-        objective = drawn(size, 7, symmetric, shares, ends, closed)
+        objective = random_objective(size, 7, symmetric, shares, ends, closed)
         least = min(all_values(objective).values())
         found = exact(objective, RNG(0), Budget())
         assert found.optimal
@@ -108,7 +108,7 @@ def test_optimum_and_bounds_of_every_kind(shares: str, ends: str, closed: bool) 
 @pytest.mark.parametrize("shares", SHARES)
 @pytest.mark.parametrize("ends", ENDS)
 def test_score_parts_by_last_region_are_the_least(shares: str, ends: str) -> None:
-    objective = drawn(6, 3, True, shares, ends, False)
+    objective = random_objective(6, 3, True, shares, ends, False)
     still = objective.error_alone()
     still.constant = 0.0
     every = all_values(still)
@@ -121,7 +121,7 @@ def test_score_parts_by_last_region_are_the_least(shares: str, ends: str) -> Non
 
 
 def beam(objective: Linear, kept: int = 300) -> IntArray:
-    """Return a good order, found from its end: only the cheapest partial orders go on. Needs no search of ours."""
+    """Return a good order by beam search from its end, independent of the package."""
     size, travel, positions = objective.size, objective.travel.matrix.tolist(), objective.ends.positions(objective.size)
     finish = objective.finish + objective.weights[-1] * objective.scores
     partial: list[tuple[float, tuple[int, ...]]] = [
@@ -141,7 +141,7 @@ def beam(objective: Linear, kept: int = 300) -> IntArray:
     return objective.repair(np.array(least))
 
 
-def proved(objective: Linear) -> NgRouteProof:
+def prove(objective: Linear) -> NgRouteProof:
     proof = NgRouteProof(Incumbent(objective, beam(objective)), RNG(0), Budget(), DEFAULTS)
     proof.run()
     return proof
@@ -154,8 +154,8 @@ def proved(objective: Linear) -> NgRouteProof:
 @pytest.mark.parametrize("symmetric", [True, False], ids=["symmetric", "asymmetric"])
 @pytest.mark.slow
 def test_proofs_beyond_enumeration(ends: str, closed: bool, shares: str, symmetric: bool) -> None:
-    objective = drawn(21, 5, symmetric, shares, ends, closed)
-    found = proved(objective)
+    objective = random_objective(21, 5, symmetric, shares, ends, closed)
+    found = prove(objective)
     assert found.proved
     assert objective.ends.allows(found.incumbent.order)
     value, certificate = objective(found.incumbent.order), found.certificate()
@@ -164,10 +164,10 @@ def test_proofs_beyond_enumeration(ends: str, closed: bool, shares: str, symmetr
 
 
 @pytest.mark.slow
-def test_the_same_problem_one_region_larger() -> None:
-    """A region that costs nothing to add turns twenty regions, enumerated, into twenty-one, proved."""
+def test_same_problem_with_one_more_region() -> None:
+    """Adding a region at no cost turns an enumerated problem of 20 regions into a proved one of 21."""
     for ends, closed, shares in (("first", False, "over"), ("both", True, "under"), ("last", False, "flat")):
-        small = drawn(20, 11, False, shares, ends, closed)
+        small = random_objective(20, 11, False, shares, ends, closed)
         least = small(held_karp(small, RNG(0), Budget()).order)
         size = 21
         travel = np.full((size, size), 1000.0)
@@ -182,7 +182,7 @@ def test_the_same_problem_one_region_larger() -> None:
         weights = np.concatenate([[0.0], small.weights])
         ends_there = Ends(20, small.ends.last, closed)
         larger = Weighted(TravelMatrix(travel), np.append(small.scores, 0.0), weights, small.constant, ends_there)
-        found = proved(larger)
+        found = prove(larger)
         assert found.proved
         assert larger(found.incumbent.order) == pytest.approx(least, rel=1e-10)
 
@@ -191,7 +191,7 @@ def test_the_same_problem_one_region_larger() -> None:
 @pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
 @pytest.mark.slow
 def test_unequal_samples_beyond_enumeration_claim_no_more_than_is_proved(ends: str, closed: bool) -> None:
-    objective = drawn(22, 2, True, "factors", ends, closed)
+    objective = random_objective(22, 2, True, "factors", ends, closed)
     params = SolverParams(proof=ProofParams(ng_route=NgRouteParams(rounds=1, labels=20_000)))
     found = search_and_prove(objective, RNG(0), Budget(), params, beam(objective, 100))
     assert objective.ends.allows(found.order)
@@ -208,14 +208,14 @@ def test_orders_are_brought_within_their_ends() -> None:
     rng = RNG(0)
     order = np.array([4, 2, 0, 3, 1])
 
-    def asked(**ends: Any) -> list[int]:
+    def argument_list(**ends: Any) -> list[int]:
         objective = Weighted(
             TravelMatrix(rng.uniform(1, 2, (5, 5))), np.array([3.0, 1, 2, 5, 4]), np.eye(5)[4], 0.0, Ends(**ends)
         )
         return [int(v) for v in objective.repair(order)]
 
-    assert asked() == [4, 2, 0, 3, 1]
-    assert asked(first=0) == [0, 4, 2, 3, 1]
-    assert asked(last=2) == [4, 0, 3, 1, 2]
-    assert asked(first=3, last=4) == [3, 2, 0, 1, 4]
-    assert asked(closed=True) == [4, 2, 0, 3, 1]
+    assert argument_list() == [4, 2, 0, 3, 1]
+    assert argument_list(first=0) == [0, 4, 2, 3, 1]
+    assert argument_list(last=2) == [4, 0, 3, 1, 2]
+    assert argument_list(first=3, last=4) == [3, 2, 0, 1, 4]
+    assert argument_list(closed=True) == [4, 2, 0, 3, 1]

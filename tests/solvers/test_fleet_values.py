@@ -1,4 +1,4 @@
-"""The values that the core's search for fleets goes by are those of the objective, along routes of any length."""
+"""The values in the core's search for fleets are those of the objective, for routes of any length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learnroute import _core
 from learnroute.model.fleet_objective import FleetObjective, FleetRules
 from learnroute.model.law import Updates
 from learnroute.solvers.fleets.core_problem import core_problem, routes_from
-from visiting import drawn
+from visiting import sample
 
 SIZE = 40  # a model keeps 0.1 of itself at each training: of the first of 20 nothing is left at the end
 
@@ -30,7 +30,7 @@ SIZE = 40  # a model keeps 0.1 of itself at each training: of the first of 20 no
 )
 def test_values_along_long_routes(rules: FleetRules, coupling: float, by_position: bool) -> None:
     rng = np.random.default_rng([rules.vehicles, rules.merged, by_position])
-    visits = drawn(rng, SIZE, required=range(SIZE), vectors=True, origin=True, symmetric=True, rate=0.1)
+    visits = sample(rng, SIZE, required=range(SIZE), vectors=True, origin=True, symmetric=True, rate=0.1)
     retention = np.full((SIZE, SIZE), 0.1)
     if by_position:
         retention[1::2] = 0.2

@@ -29,14 +29,14 @@ def test_equals_brute_force_on_500_instances(learner: Learner) -> None:
 
 
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
-def test_equals_brute_force_where_travel_differs_by_direction(learner: Learner) -> None:
+def test_equals_brute_force_if_travel_differs_by_direction(learner: Learner) -> None:
     for seed in range(30):
         problem = asymmetric(2 + seed % 6, learner, seed)
         assert plan(problem, "exact").loss.total == pytest.approx(oracle.least_loss(problem), rel=1e-12)
 
 
 def values_by_size(objective: Linear, last_costs: FloatArray, positions: BoolArray) -> FloatArray:
-    """Least costs of visiting each set to the end, from each of its regions: all sets of one size at a time."""
+    """Minimum costs from each region of each set through the set to the end, one set size at a time."""
     size = objective.size
     regions, sets = np.arange(size), np.arange(1 << size)
     within = (sets[:, None] >> regions) & 1
@@ -73,7 +73,7 @@ def test_values_of_all_sets_are_the_least_bit_for_bit(weights: str, sets: int) -
     assert table.values.tolist() == values_by_size(objective, objective.scores, positions).tolist()
 
 
-def test_enumeration_beyond_its_size_refuses_and_says_why() -> None:
+def test_enumeration_beyond_its_size_rejects_and_says_why() -> None:
     objective = linear_of(random_problem("uniform", 21, UNDER))
     with pytest.raises(RefusedError, match=r"21 regions.*0\.164 GiB.*at most 20"):
         held_karp(objective, np.random.default_rng(0), Budget())
@@ -90,12 +90,12 @@ def test_enumeration_beyond_its_size_refuses_and_says_why() -> None:
         (1001, UNDER, r"1001 regions; proofs are attempted up to 1000 regions; use method auto or search"),
     ],
 )
-def test_proofs_beyond_their_size_are_refused(size: int, learner: Learner, message: str) -> None:
+def test_proofs_beyond_their_size_are_rejected(size: int, learner: Learner, message: str) -> None:
     with pytest.raises(RefusedError, match=message):
         plan(random_problem("uniform", size, learner), "exact")
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     told: list[tuple[str, float]] = []
     plan(random_problem("uniform", 12, UNDER), "exact", progress=lambda stage, share: told.append((stage, share)))
     assert told[-1] == ("exact", 1.0)

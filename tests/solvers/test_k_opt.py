@@ -1,4 +1,4 @@
-"""The search for many regions: what its moves say is what the objective says, whatever the ends."""
+"""The search for many regions: gains of moves agree with the objective, for any ends."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def clouds(size: int) -> dict[str, Any]:
 @pytest.mark.parametrize("name", clouds(2))
 @pytest.mark.parametrize("rate", [0.0, 1 / 6])
 @pytest.mark.parametrize("size", [2, 3, 400])
-def test_odd_places_are_no_trouble(name: str, rate: float, size: int) -> None:
+def test_unusual_places_are_supported(name: str, rate: float, size: int) -> None:
     places = clouds(size)[name]
     for scores in (np.ones(size), np.zeros(size), RNG(1).uniform(0, 1, size) * np.abs(places).max()):
         objective = Weighted(Places(places), scores, weights_of(rate, size))
@@ -183,7 +183,7 @@ def test_candidate_lists_lead_out_of_clusters(matrix: bool) -> None:
 
 
 def test_lists_of_a_matrix_hold_relative_neighbours_by_their_definition() -> None:
-    """Three clusters of 40: the neighbours that lead out of one are farther than all that are looked at first."""
+    """Three clusters of 40: the neighbours in other clusters are farther than all that are examined first."""
     rng = RNG(6)
     places = np.concatenate([rng.uniform(0, 1, (40, 2)) + corner for corner in ((0, 0), (9, 0), (4, 9))])
     travel, nothing = Places(places).matrix, np.zeros(120)

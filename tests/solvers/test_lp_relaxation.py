@@ -33,7 +33,7 @@ def tree_of(objective: Linear, order: IntArray) -> BranchAndCut:
     return tree
 
 
-def fractional(size: int, seed: int) -> FloatArray:
+def fractional_solution(size: int, seed: int) -> FloatArray:
     """x_e with two at every vertex: a mean of a few ways to give each vertex two edges, tours or not."""
     rng = RNG(seed)
     x = np.zeros((size, size))
@@ -55,7 +55,7 @@ def test_subtours_are_found_wherever_one_is_violated() -> None:
     outcomes = set()
     for seed in range(60):
         size = 6 + seed % 4
-        x = fractional(size, seed)
+        x = fractional_solution(size, seed)
         found = violated_subtours(x)
         for members in found:
             assert not members[-1]
@@ -120,7 +120,7 @@ def test_a_known_violated_comb_is_found() -> None:
         ((0, 1, 2), (0, 3), (1, 4), (5, 6)),  # not inside
     ],
 )
-def test_what_is_no_comb(comb: tuple[tuple[int, ...], ...]) -> None:
+def test_invalid_combs(comb: tuple[tuple[int, ...], ...]) -> None:
     assert not is_comb(comb)
     assert is_comb(((0, 1, 2), (0, 3), (1, 4), (2, 5, 6)))
 
@@ -144,7 +144,7 @@ def test_its_value_is_that_of_a_one_tree_at_its_dual_values() -> None:
         assert found.value <= tree.incumbent.value * (1 + 1e-9)
 
 
-def test_where_it_is_infeasible_bounds_grow_along_a_dual_ray() -> None:
+def test_if_it_is_infeasible_bounds_grow_along_a_dual_ray() -> None:
     costs, lp, status = lp_of(12, 0)
     for a, b in ((0, 1), (1, 2), (3, 4), (4, 5)):
         status[a, b] = status[b, a] = FIXED_TO_1
@@ -161,7 +161,7 @@ def test_where_it_is_infeasible_bounds_grow_along_a_dual_ray() -> None:
 
 
 class StopAfter(threading.Event):
-    """An event that is set once somebody has looked at it this often."""
+    """An event that is set after this many queries."""
 
     def __init__(self, looks: int) -> None:
         super().__init__()

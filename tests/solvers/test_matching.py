@@ -12,8 +12,8 @@ import oracle
 from learnroute import InputError, Matching, minimum_matching
 from learnroute.model.travel import Places
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.ground import place_ground
-from learnroute.solvers.matching.perfect_matching import by_blossoms
+from learnroute.solvers.core_travel import place_travel
+from learnroute.solvers.matching.perfect_matching import match_by_blossoms
 from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
 from learnroute.solvers.params import MatchingParams
 
@@ -28,7 +28,7 @@ def weight_of(pairs: Any, weights: Any) -> float:
 
 
 def check_proof(matching: Matching, weights: Any) -> None:
-    """Feasible duals that add up to the weight of the pairs: nothing is lighter. Independent of how they were found."""
+    """Check for feasible duals whose sum is the weight of the pairs, which proves it minimal."""
     assert matching.optimal
     assert sorted(matching.pairs.ravel().tolist()) == list(range(len(weights)))
     assert matching.bound is not None
@@ -68,7 +68,7 @@ def test_matchings_equal_the_best_of_all(size: int) -> None:
         for name, weights in families(size, rng).items():
             least = oracle.lightest_matching(weights)
             near = 1e-11 * max(float(np.abs(weights).max()), 1e-300)
-            matching = by_blossoms(MatrixWeights(weights), Budget())
+            matching = match_by_blossoms(MatrixWeights(weights), Budget())
             check_proof(matching, weights)
             assert weight_of(matching.pairs, weights) == pytest.approx(least, abs=near), name
 
@@ -76,7 +76,7 @@ def test_matchings_equal_the_best_of_all(size: int) -> None:
 @given(st.integers(1, 9).flatmap(lambda k: hnp.arrays(np.int64, (2 * k, 2 * k), elements=st.integers(0, 6))))
 def test_small_whole_weights_with_many_ties_are_proved(entries: Any) -> None:
     weights = symmetric(entries).astype(float)
-    check_proof(by_blossoms(MatrixWeights(weights), Budget()), weights)
+    check_proof(match_by_blossoms(MatrixWeights(weights), Budget()), weights)
 
 
 @pytest.mark.parametrize("size", [14, 60, 200])
@@ -103,8 +103,8 @@ def test_networkx_agrees() -> None:
         assert weight_of(minimum_matching(weights).pairs, weights) == pytest.approx(weight_of(pairs, weights), abs=near)
 
 
-def test_weights_need_not_be_a_metric_and_ways_through_vertices_do_not_count() -> None:
-    """0-1 and 2-3 cost 9 and 1; through vertex 2 and 3 everything is cheap, but a pair pays its own edge."""
+def test_weights_need_not_be_a_metric() -> None:
+    """0-1 and 2-3 cost 9 and 1; detours through 2 and 3 are cheap, but a pair pays its own edge."""
     weights = np.array([[0, 9, 1, 5], [9, 0, 5, 5], [1, 5, 0, 1], [5, 5, 1, 0.0]])
     assert minimum_matching(weights).pairs.tolist() == [[0, 2], [1, 3]]
 
@@ -117,7 +117,7 @@ def test_when_the_time_is_up_the_rest_is_paired_greedily() -> None:
     assert sorted(matching.pairs.ravel().tolist()) == list(range(200))
 
 
-def test_odd_numbers_of_vertices_are_refused() -> None:
+def test_odd_numbers_of_vertices_are_rejected() -> None:
     with pytest.raises(InputError, match="weights has 3 rows: an even number"):
         minimum_matching(np.zeros((3, 3)))
 
@@ -168,12 +168,12 @@ def test_thousands_of_places_are_proved() -> None:
 def test_great_circles_are_proved() -> None:
     rng = np.random.default_rng(5)
     points = Places(np.column_stack([rng.uniform(-180, 180, 300), rng.uniform(-90, 90, 300)]), geographic=True)
-    check_proof(by_blossoms(PlaceWeights(place_ground(points)), Budget()), points.matrix)
+    check_proof(match_by_blossoms(PlaceWeights(place_travel(points)), Budget()), points.matrix)
 
 
 @pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-160, 1.0])
 @pytest.mark.parametrize("size", [6, 40])
-def test_the_smallest_numbers_are_told_apart(unit: float, size: int) -> None:
+def test_the_smallest_numbers_are_distinguished(unit: float, size: int) -> None:
     steps = symmetric(np.random.default_rng(size).integers(1, 9, (size, size)).astype(np.float64))
     found, wanted = minimum_matching(unit * steps), minimum_matching(steps)
     assert found.optimal
@@ -182,7 +182,7 @@ def test_the_smallest_numbers_are_told_apart(unit: float, size: int) -> None:
 
 
 def test_few_first_edges_are_repaired_by_pricing() -> None:
-    """Two far groups of odd size, and candidates within groups only: the pair between them has to be found."""
+    """Two distant groups of odd size with candidates within groups only: pricing must find the pair between them."""
     params = MatchingParams(neighbours=2)
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -190,7 +190,7 @@ def test_few_first_edges_are_repaired_by_pricing() -> None:
         check_proof(minimum_matching(points=points, params=params), distances(points, False))
 
 
-def test_what_to_match_is_checked() -> None:
+def test_matching_input_is_validated() -> None:
     for arguments, message in (
         ({}, "neither given"),
         ({"weights": np.zeros((2, 2)), "points": np.zeros((2, 2))}, "both given"),

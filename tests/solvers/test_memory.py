@@ -1,4 +1,4 @@
-"""Where memory runs out in the compiled core, Python gets a MemoryError and goes on."""
+"""If memory runs out in the compiled core, Python gets a MemoryError and continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A constraint that nobody knew of, added as docs/extending.md says: solvers ask `Ends`, and all of them respect it."""
+"""A new constraint, added as docs/extending.md says: solvers ask `Ends`, and all of them respect it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class NotFirst(Ends):
         return np.concatenate([order[first : first + 1], np.delete(order, first)])
 
 
-def drawn(rate: float, seed: int, size: int = 7) -> Linear:
+def random_objective(rate: float, seed: int, size: int = 7) -> Linear:
     rng = RNG(seed)
     places = rng.uniform(0, 10, (size, 2))
     travel = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
@@ -58,8 +58,8 @@ def drawn(rate: float, seed: int, size: int = 7) -> Linear:
 
 @pytest.mark.parametrize("rate", [0.0, 1 / 6, 0.9])
 @pytest.mark.parametrize("seed", range(4))
-def test_everyone_respects_it(rate: float, seed: int) -> None:
-    objective = drawn(rate, seed)
+def test_all_methods_respect_constraints(rate: float, seed: int) -> None:
+    objective = random_objective(rate, seed)
     allowed = [np.array(order) for order in permutations(range(7)) if objective.ends.allows(order)]
     least = min(map(objective, allowed))
     start = objective.repair(np.arange(7))

@@ -35,7 +35,7 @@ def optimum(objective: Linear) -> float:
 
 
 def proof_of(objective: Linear, order: IntArray, params: NgRouteParams | None = None) -> NgRouteProof:
-    """The proof of an order by ng-routes alone, as far as it goes."""
+    """The proof of an order by ng-routes alone, complete or not."""
     proof = NgRouteProof(
         Incumbent(objective, order),
         RNG(0),
@@ -74,7 +74,7 @@ def test_proofs_end_at_the_optimum_and_bounds_stay_below_it(learner: str) -> Non
         assert simple_bound(objective) <= least
 
 
-def test_bounds_are_close_where_the_optimum_is_known() -> None:
+def test_bounds_are_close_if_the_optimum_is_known() -> None:
     for features, family in ((80, "closure"), (120, "euclidean"), (1000, "vectors")):
         problem = random_problem(family, 16, Learner(features, 100, 0.1), 3)
         objective = linear_of(problem)
@@ -91,7 +91,7 @@ def test_exact_proves_thirty_regions_and_repeats_itself() -> None:
     assert first.loss.total <= plan(problem, "search", seed=1).loss.total * (1 + 1e-12)
 
 
-def test_little_effort_leaves_a_gap_and_says_so() -> None:
+def test_little_effort_leaves_a_gap_and_reports_it() -> None:
     problem = random_problem("closure", 40, OVER, 2)
     objective = linear_of(problem)
     order = iterated_local_search(objective, RNG(0), Budget(), 200)
@@ -144,7 +144,7 @@ def test_ng_sets_reach_a_few_positions_further() -> None:
     assert relaxation(np.zeros(10), ng_sets)[1:] == (((0,), (0, 1), *((v,) for v in range(2, 10))), ())
 
 
-def test_what_a_certificate_lists_is_what_labels_remember() -> None:
+def test_certificates_list_the_ng_sets_of_the_labels() -> None:
     travel = random_problem("euclidean", 70, UNDER, 0).travel
     ng_sets = nearest_ng_sets(travel, 3)
     rng = RNG(0)
@@ -157,7 +157,7 @@ def test_what_a_certificate_lists_is_what_labels_remember() -> None:
 @pytest.mark.parametrize("family", ALL_FAMILIES)
 @pytest.mark.slow
 def test_stages_of_reduced_cost_fixing_never_prove_too_much(family: str) -> None:
-    """Whatever the multipliers and ng-sets of the stages and turns are."""
+    """For any multipliers and ng-sets of the stages and turns."""
     for seed, learner in enumerate(LEARNERS.values()):
         objective = linear_of(random_problem(family, 8, learner, seed))
         least, rng = optimum(objective), RNG(seed)
@@ -191,7 +191,7 @@ def test_stages_prove_more_than_the_first_one_alone() -> None:
 
 @pytest.mark.slow
 def test_an_optimum_is_proved_again_in_turns() -> None:
-    """From all arcs on, in a few labellings; without the turns the same relaxations prove less."""
+    """Starting from all arcs, in a few labellings; without the turns, the same relaxations prove less."""
     problem = random_problem("vectors", 40, Learner(1000, 100, 0.1), 1)
     found = plan(problem, "exact")
     certificate = found.certificate
@@ -207,7 +207,7 @@ def test_an_optimum_is_proved_again_in_turns() -> None:
     assert again.to_dict(40) == certificate.to_dict(40)
 
 
-def test_turns_that_are_no_lists_of_rows_are_refused() -> None:
+def test_turns_that_are_no_lists_of_rows_are_rejected() -> None:
     alone = {"kind": "ng-routes", "bound": 1, "multipliers": [0, 0], "ng_sets": [[0], [1]]}
     for turns, field in ((3, "turns"), ([3], "turns[0]"), ([[[0]]], "turns[0][0]"), ([[[0, 1, 2]]], "turns[0][0]")):
         with pytest.raises(InputError) as refusal:
@@ -216,7 +216,7 @@ def test_turns_that_are_no_lists_of_rows_are_refused() -> None:
 
 
 def cheapest_by_hand(objective: Linear, multipliers: FloatArray, masks: list[list[int]]) -> float:
-    """The cost of the cheapest ng-route, multipliers paid: all of them one after the other, by the definition."""
+    """The cost of the cheapest ng-route, multipliers included, by enumeration from the definition."""
     size = objective.size
     partial = [(v, 1 << v, objective.weights[0] * objective.scores[v] - multipliers[v]) for v in range(size)]
     for t in range(1, size):
@@ -232,7 +232,7 @@ def cheapest_by_hand(objective: Linear, multipliers: FloatArray, masks: list[lis
 
 
 def test_the_checker_finds_the_cheapest_ng_route() -> None:
-    """Neither more nor less: dominance and completion bounds lose nothing, forbidden sets are kept as they should."""
+    """Dominance and completion bounds lose no route, and forbidden sets are correct."""
     for seed in range(40):
         rng = RNG(seed)
         size = int(rng.integers(3, 7))

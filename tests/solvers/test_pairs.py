@@ -42,7 +42,7 @@ def paired_of(problem: Problem) -> Paired:
     return found
 
 
-def drawn(seed: int, size: int | None = None) -> Problem:
+def random_objective_problem(seed: int, size: int | None = None) -> Problem:
     rng = np.random.default_rng(seed)
     size = int(rng.integers(2, 7)) if size is None else size
     vectors = rng.standard_normal((size, 3))
@@ -58,7 +58,7 @@ def drawn(seed: int, size: int | None = None) -> Problem:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_exact_finds_the_best_of_all_orders(seed: int) -> None:
-    asked = drawn(seed)
+    asked = random_objective_problem(seed)
     objective = paired_of(asked)
     orders = [order for order in itertools.permutations(range(asked.size)) if asked.ends.allows(order)]
     best = min(expected_loss(asked, order).total for order in orders)
@@ -76,7 +76,7 @@ def test_exact_finds_the_best_of_all_orders(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_long_gradient_steps_are_enumerated(seed: int) -> None:
-    asked = drawn(seed, 5)
+    asked = random_objective_problem(seed, 5)
     learner = Gradient(12, 15, 0.5, steps=2 * seed + 1, rate=0.2)
     asked = asked.replace(learner=learner, samples=None)
     best = min(expected_loss(asked, o).total for o in itertools.permutations(range(5)) if asked.ends.allows(o))
@@ -86,7 +86,7 @@ def test_long_gradient_steps_are_enumerated(seed: int) -> None:
 
 
 def test_labels_that_are_too_many_prove_nothing() -> None:
-    asked = drawn(2, 8)
+    asked = random_objective_problem(2, 8)
     objective = paired_of(asked)
     start = np.array(plan(asked, "random").order)
     found = label_suffixes(objective, start, Budget(), SuffixLabellingParams(labels=3))
@@ -97,7 +97,7 @@ def test_labels_that_are_too_many_prove_nothing() -> None:
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "exact"])
 def test_every_method_prices_its_route_by_the_true_loss(method: str) -> None:
-    asked = drawn(4, 6).replace(constraints=None)
+    asked = random_objective_problem(4, 6).replace(constraints=None)
     best = plan(asked, "exact").loss.total
     found = plan(asked, method)
     assert found.loss.total >= best * (1 - 1e-12)
@@ -107,7 +107,7 @@ def test_every_method_prices_its_route_by_the_true_loss(method: str) -> None:
     assert found.guarantee.value in (None, 1.0)
 
 
-def searched(asked: Problem, seed: int, directed: bool) -> tuple[Paired, TourSearch]:
+def make_search(asked: Problem, seed: int, directed: bool) -> tuple[Paired, TourSearch]:
     """Return a problem's objective, and a search of it from a random order."""
     objective = paired_of(asked)
     rng = np.random.default_rng(seed)
@@ -121,9 +121,9 @@ def searched(asked: Problem, seed: int, directed: bool) -> tuple[Paired, TourSea
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_moves_change_the_value_by_what_they_say_and_can_be_undone(seed: int, directed: bool) -> None:
-    """For samples that differ or do not, one λ or one a position, all kinds of ends, few and many regions."""
+    """For equal and different samples, one λ or one per position, all kinds of ends, few and many regions."""
     for size in (7, 25):
-        objective, search = searched(drawn(seed, size), seed, directed)
+        objective, search = make_search(random_objective_problem(seed, size), seed, directed)
         rng = np.random.default_rng(seed)
         value, made, bridges = objective(search.order()), 0, 0
         assert search.value(search.order()) == value
@@ -154,19 +154,19 @@ def test_moves_change_the_value_by_what_they_say_and_can_be_undone(seed: int, di
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_small_problems_are_searched_to_the_optimum(seed: int, directed: bool) -> None:
-    objective, _ = searched(drawn(seed, 6), seed, directed)
+    objective, _ = make_search(random_objective_problem(seed, 6), seed, directed)
     allowed = [order for order in itertools.permutations(range(6)) if objective.ends.allows(order)]
     found = iterated_local_search(objective, np.random.default_rng(0), Budget(), 300, 3)
     assert objective.ends.allows(found)
     assert objective(found) == pytest.approx(min(map(objective, allowed)), rel=1e-9)
 
 
-def test_what_does_not_reach_the_end_is_left_out_of_prices() -> None:
-    """With little retention, only the last positions count, and prices are still the objective's."""
+def test_visits_without_effect_on_the_end_are_omitted() -> None:
+    """With little retention, only the last positions count, and values still agree with the objective."""
     rng = np.random.default_rng(1)
     asked = Problem(coordinates=rng.random((120, 2)), vectors=rng.standard_normal((120, 3)),
                     learner=Proximal(12, 100, 0.5, regularization=0.2))  # fmt: skip
-    objective, search = searched(asked, 1, False)
+    objective, search = make_search(asked, 1, False)
     assert isinstance(search.terms, PairTerms)
     assert search.terms.reach < 60
     before = objective(search.order())
@@ -177,7 +177,7 @@ def test_what_does_not_reach_the_end_is_left_out_of_prices() -> None:
 
 
 def test_the_same_seed_gives_the_same_route_and_search_is_near_the_optimum() -> None:
-    asked = drawn(2, 14).replace(samples=None, learner=Proximal(12, 15, 0.5, regularization=1.0))
+    asked = random_objective_problem(2, 14).replace(samples=None, learner=Proximal(12, 15, 0.5, regularization=1.0))
     once, again = (plan(asked, "search", seed=3) for _ in range(2))
     assert once.order == again.order
     best = plan(asked, "exact")
@@ -197,6 +197,6 @@ def test_beyond_many_regions_searches_go_by_typical_pair_terms() -> None:
     assert plan(asked, "search").loss.total < found.loss.total
 
 
-def test_too_many_regions_for_a_proof_are_refused() -> None:
+def test_too_many_regions_for_a_proof_are_rejected() -> None:
     with pytest.raises(RefusedError, match="with a regularised learner, proofs are attempted up to 16 regions"):
-        plan(drawn(2, 17), "exact")
+        plan(random_objective_problem(2, 17), "exact")

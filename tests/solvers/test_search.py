@@ -149,7 +149,7 @@ class Counting:
 class Interruption:
     """Ends a search in three threads after the first progress report that follows a call of each.
 
-    From then on a call waits until the threads are told to stop, and no thread may begin another one.
+    From then on a call waits until the threads must stop, and no thread may begin another one.
     """
 
     def __init__(self, how: str) -> None:
@@ -187,7 +187,7 @@ class Interruption:
 
 
 @pytest.mark.parametrize("how", ["Ctrl-C", "a failure"])
-def test_no_thread_goes_on_to_the_end_of_its_round(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_thread_continues_to_the_end_of_its_round(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One round has two hundred million perturbations; each thread ends after its current call of the core."""
     interruption, perturb = Interruption(how), TourSearch.perturb
 
@@ -206,8 +206,8 @@ def test_no_thread_goes_on_to_the_end_of_its_round(how: str, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("how", ["Ctrl-C", "a failure"])
-def test_no_thread_goes_on_with_a_population(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten thousand tours are wanted; each thread ends after its current descent."""
+def test_no_thread_continues_with_a_population(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand tours are requested; each thread ends after its current descent."""
     interruption, descend = Interruption(how), TourSearch.descend
 
     def descend_and_count(self: TourSearch, budget: Budget) -> None:
@@ -220,7 +220,7 @@ def test_no_thread_goes_on_with_a_population(how: str, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("learner", [UNDER, OVER])
 def test_populations_find_the_optimum_that_is_proved(learner: Learner) -> None:
-    """Beyond the regions that several starts are for; Held–Karp cannot enumerate them, branch and cut proves."""
+    """More regions than several starts or Held–Karp support; branch and cut proves the optimum."""
     problem = random_problem("euclidean", 110, learner, 2)
     best = plan(problem, "exact", seed=0)
     found = plan(problem, "search", seed=1)
@@ -249,8 +249,8 @@ class Idle:
         self.rows.append(len(draws))
 
 
-def test_perturbations_that_take_no_time_say_little_of_the_next() -> None:
-    """The first ones may be refused at once, and the next ones take long: a time limit is looked at in between."""
+def test_fast_perturbations_do_not_distort_the_pace() -> None:
+    """The first ones may be rejected at once and the next ones slow: the time limit is checked in between."""
     rows: list[int] = []
     objective = linear_of(random_problem("euclidean", 60, OVER, 1))
     search = TourSearch(objective, np.arange(60), candidates_of(objective, 8), KOptParams())

@@ -1,4 +1,4 @@
-"""Sequences of visits: exact methods and search against all sequences tried, and every price against its value."""
+"""Sequences of visits: exact methods and search against all sequences, and insertion values against values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.visits.core_problem import CoreProblem
 from learnroute.solvers.visits.exact import exact, multisets, prover, sequences
 from learnroute.solvers.visits.search import search
-from visiting import all_sequences, drawn, law_value, least_value
+from visiting import all_sequences, law_value, least_value, sample
 
 RULES: dict[str, dict[str, Any]] = {
     "optional": {"size": 5},
@@ -52,7 +52,7 @@ LAWS: dict[str, dict[str, Any]] = {
 
 
 def case(rules: str, law: str, seed: int, rate: float = 0.3) -> VisitObjective:
-    return drawn(np.random.default_rng(seed), rate=rate, **RULES[rules], **LAWS[law])
+    return sample(np.random.default_rng(seed), rate=rate, **RULES[rules], **LAWS[law])
 
 
 def solve(method: Any, objective: VisitObjective, initial: IntArray | None = None) -> Answer:
@@ -83,7 +83,7 @@ def test_exact_and_search_find_the_best_of_all_sequences(rules: str, law: str) -
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("rules", RULES)
-def test_prices_of_further_visits_are_values(rules: str, law: str) -> None:
+def test_insertion_values_are_values_of_longer_sequences(rules: str, law: str) -> None:
     rng = np.random.default_rng(5)
     objective = case(rules, law, 5)
     problem = CoreProblem(objective)
@@ -98,7 +98,7 @@ def test_prices_of_further_visits_are_values(rules: str, law: str) -> None:
         assert route.value == pytest.approx(objective(problem.regions[visits]), rel=1e-13)
         assert route.travel == pytest.approx(objective.travel_cost(problem.regions[visits]), rel=1e-13)
         for region in range(problem.size):
-            for place, price in enumerate(route.prices(region)):
+            for place, price in enumerate(route.insertion_values(region)):
                 longer = problem.regions[np.insert(visits, place, region)]
                 is_open = len(front) <= place <= len(visits) - len(back)
                 if is_open and objective.travel_cost(longer) <= objective.rules.budget:
@@ -108,9 +108,9 @@ def test_prices_of_further_visits_are_values(rules: str, law: str) -> None:
 
 
 @pytest.mark.parametrize("law", ["coupled", "by position", "unequal"])
-def test_prices_of_many_visits_leave_out_what_counts_for_nothing(law: str) -> None:
+def test_insertion_values_omit_negligible_terms(law: str) -> None:
     rng = np.random.default_rng(2)
-    objective = drawn(rng, 90, rate=0.01, **LAWS[law])
+    objective = sample(rng, 90, rate=0.01, **LAWS[law])
     assert objective.updates.retention.max() ** 80 < 1e-3
     route = _core.VisitRoute(CoreProblem(objective).core)
     visits = rng.permutation(90)[:80]
@@ -118,12 +118,12 @@ def test_prices_of_many_visits_leave_out_what_counts_for_nothing(law: str) -> No
         visits = np.concatenate([visits[: length // 2], rng.permutation(90)])[:length]
         route.assign(visits)
         assert route.value == pytest.approx(objective(visits), rel=1e-7)
-        prices = route.prices(7)
+        prices = route.insertion_values(7)
         for place in range(0, length, 9):
             assert prices[place] == pytest.approx(objective(np.insert(visits, place, 7)), rel=1e-7)
 
 
-def test_a_start_is_improved_or_kept_and_one_that_breaks_the_budget_is_repaired() -> None:
+def test_initial_sequences_are_improved_and_repaired() -> None:
     for law in LAWS:
         objective = case("budget", law, 7)
         best = min(all_sequences(objective), key=lambda visits: law_value(objective, visits))
@@ -134,7 +134,7 @@ def test_a_start_is_improved_or_kept_and_one_that_breaks_the_budget_is_repaired(
 
 @pytest.mark.parametrize("coupled", [False, True])
 def test_the_same_seed_gives_the_same_answer(coupled: bool) -> None:
-    objective = drawn(np.random.default_rng(8), 25, coupled=coupled, rate=0.05, repeat=2, budget=6.0, required=[3, 4])
+    objective = sample(np.random.default_rng(8), 25, coupled=coupled, rate=0.05, repeat=2, budget=6.0, required=[3, 4])
     one, two = (search(objective, np.random.default_rng(3), Budget()) for _ in range(2))
     assert one.order.tolist() == two.order.tolist()
     assert objective.allows(one.order)
@@ -143,7 +143,7 @@ def test_the_same_seed_gives_the_same_answer(coupled: bool) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_search_finds_what_tables_prove(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    objective = drawn(rng, 12, coupled=False, unequal=True, rate=0.2, required=[0, 5], symmetric=True)
+    objective = sample(rng, 12, coupled=False, unequal=True, rate=0.2, required=[0, 5], symmetric=True)
     found, proved = (method(objective, np.random.default_rng(1), Budget()) for method in (search, exact))
     assert proved.optimal
     assert objective(found.order) == pytest.approx(objective(proved.order), rel=1e-12)
@@ -154,14 +154,14 @@ def test_search_finds_what_tables_prove(seed: int) -> None:
     assert objective(proved.order) < tight(best.order) <= tight(within.order) * (1 + 1e-12)
 
 
-def test_methods_agree_where_several_apply() -> None:
+def test_methods_agree_if_several_apply() -> None:
     for seed in range(5):
-        objective = drawn(np.random.default_rng(seed), 6, coupled=False, own_second=True, rate=0.2, required=[1])
+        objective = sample(np.random.default_rng(seed), 6, coupled=False, own_second=True, rate=0.2, required=[1])
         answers = {}
         for name, limits in {
-            "_over_sets": DEFAULTS,
+            "_by_sets": DEFAULTS,
             "_by_labels": DEFAULTS._replace(held_karp=DEFAULTS.held_karp._replace(most_regions=0)),
-            "_over_sequences": DEFAULTS._replace(
+            "_by_sequences": DEFAULTS._replace(
                 held_karp=DEFAULTS.held_karp._replace(most_regions=0),
                 visit_proof=DEFAULTS.visit_proof._replace(multisets=0),
             ),
@@ -176,7 +176,7 @@ def test_methods_agree_where_several_apply() -> None:
 
 
 def test_counts() -> None:
-    objective = drawn(np.random.default_rng(0), 3, repeat=2, at_most=4)
+    objective = sample(np.random.default_rng(0), 3, repeat=2, at_most=4)
     everything = list(all_sequences(objective))
     assert sequences(np.array([2, 2, 2]), 4) == len(everything)
     assert multisets(np.array([2, 2, 2]), 4) == len({tuple(sorted(visits)) for visits in everything})
@@ -185,33 +185,33 @@ def test_counts() -> None:
 
 
 def test_limits_of_proofs() -> None:
-    assert prover(drawn(np.random.default_rng(0), 20, coupled=False)) is not None
-    assert prover(drawn(np.random.default_rng(0), 14, coupled=False, budget=3.0)) is not None
-    assert prover(drawn(np.random.default_rng(0), 8, coupled=False, repeat=10, at_most=10)) is not None
-    assert prover(drawn(np.random.default_rng(0), 10)) is not None
-    assert prover(drawn(np.random.default_rng(0), 5, repeat=6, at_most=6)) is not None
+    assert prover(sample(np.random.default_rng(0), 20, coupled=False)) is not None
+    assert prover(sample(np.random.default_rng(0), 14, coupled=False, budget=3.0)) is not None
+    assert prover(sample(np.random.default_rng(0), 8, coupled=False, repeat=10, at_most=10)) is not None
+    assert prover(sample(np.random.default_rng(0), 10)) is not None
+    assert prover(sample(np.random.default_rng(0), 5, repeat=6, at_most=6)) is not None
     with pytest.raises(RefusedError, match="too many sequences"):
-        exact(drawn(np.random.default_rng(0), 21), np.random.default_rng(0), Budget())
+        exact(sample(np.random.default_rng(0), 21), np.random.default_rng(0), Budget())
 
 
-def test_a_proof_out_of_time_claims_nothing() -> None:
+def test_proof_that_runs_out_of_time_claims_nothing() -> None:
     for coupled in (False, True):
-        objective = drawn(np.random.default_rng(1), 10 if coupled else 20, coupled=coupled, rate=0.1)
+        objective = sample(np.random.default_rng(1), 10 if coupled else 20, coupled=coupled, rate=0.1)
         answer = exact(objective, np.random.default_rng(0), Budget(deadline=0.0))
         assert objective.allows(answer.order)
         assert not answer.optimal
         assert not answer.complete
 
 
-def test_all_that_is_required_is_visited_though_it_is_put_in_by_parts() -> None:
-    objective = drawn(np.random.default_rng(2), 40, coupled=False, rate=5.0, required=range(40))
+def test_required_regions_are_inserted_in_several_calls() -> None:
+    objective = sample(np.random.default_rng(2), 40, coupled=False, rate=5.0, required=range(40))
     params = DEFAULTS._replace(visit_search=DEFAULTS.visit_search._replace(work=1.0, iterations=1, descent=1))
     answer = search(objective, np.random.default_rng(0), Budget(), params)
     assert sorted(answer.order.tolist()) == list(range(40))
 
 
-def test_so_many_visits_are_made_though_they_are_put_in_by_parts() -> None:
-    objective = drawn(np.random.default_rng(2), 12, coupled=False, under=True, rate=5.0)
+def test_minimum_number_of_visits_is_reached_in_several_calls() -> None:
+    objective = sample(np.random.default_rng(2), 12, coupled=False, under=True, rate=5.0)
     objective = replace(objective, rules=replace(objective.rules, at_least=7))
     params = DEFAULTS._replace(visit_search=DEFAULTS.visit_search._replace(work=1.0, iterations=100))
     answer = search(objective, np.random.default_rng(0), Budget(), params)

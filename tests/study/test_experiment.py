@@ -57,7 +57,7 @@ def test_streams_are_those_of_spawn() -> None:
         ({"name": 3}, "name = 3"),
     ],
 )
-def test_what_is_wrong_is_named(changes: dict[str, Any], message: str) -> None:
+def test_invalid_values_are_named(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as refusal:
         Experiment.from_dict({**TINY, **changes})
     assert message in str(refusal.value)

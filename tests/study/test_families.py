@@ -40,6 +40,6 @@ def test_euclidean_travel_is_the_distance_of_the_coordinates() -> None:
     assert problem.travel[1, 3] == pytest.approx(float(np.sqrt((step**2).sum())))
 
 
-def test_unknown_families_are_refused() -> None:
+def test_unknown_families_are_rejected() -> None:
     with pytest.raises(InputError, match="family = 'x': unknown; known are uniform"):
         random_problem("x", 5, UNDER)

@@ -1,4 +1,4 @@
-"""Sweeps over problem files: rows are those of the plans, whatever the format, and need no file once they are made."""
+"""Sweeps over problem files: rows agree with plans for any format, and need no other file."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def swept(folder: Path, text: str) -> list[dict[str, Any]]:
+def sweep_rows(folder: Path, text: str) -> list[dict[str, Any]]:
     (folder / "study.toml").write_text(text)
     assert run(["sweep", str(folder / "study.toml"), "-o", str(folder / "out"), "--workers", "1"]) == 0
     return list(read_rows(folder / "out" / "rows.csv"))
 
 
 def test_rows_are_those_of_the_plans(folder: Path) -> None:
-    rows = swept(folder, 'problems = ["*.json", "b.npz", "c.tsp"]\nmethods = ["exact", "travel"]\n')
+    rows = sweep_rows(folder, 'problems = ["*.json", "b.npz", "c.tsp"]\nmethods = ["exact", "travel"]\n')
     assert [row["family"] for row in rows[::2]] == ["a.json", "d.json", "b.npz", "c.tsp"]
     for row in rows:
         problem = read_problem(folder / row["family"])
@@ -46,7 +46,7 @@ def test_rows_are_those_of_the_plans(folder: Path) -> None:
 
 
 def test_learners_may_be_replaced(folder: Path) -> None:
-    rows = swept(
+    rows = sweep_rows(
         folder, 'problems = "a.json"\nfeatures = [60, 200]\nnoise = [0, 1]\nmethods = "exact"\nreplicates = 2\n'
     )
     assert [(row["features"], row["noise"], row["replicate"]) for row in rows] == [
@@ -58,7 +58,7 @@ def test_learners_may_be_replaced(folder: Path) -> None:
 
 
 def test_a_sweep_keeps_its_problems(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = swept(folder, 'problems = ["a.json", "b.npz"]\nmethods = "nearest"\n')
+    rows = sweep_rows(folder, 'problems = ["a.json", "b.npz"]\nmethods = "nearest"\n')
     again = ["sweep", str(folder / "study.toml"), "-o", str(folder / "out"), "--workers", "1", "--resume"]
     assert run(again) == 0
     shutil.copy(folder / "d.json", folder / "a.json")
@@ -102,7 +102,7 @@ def test_files_are_given_on_the_command_line(folder: Path, capsys: pytest.Captur
         ('problems = "study.toml"', "unknown format '.toml'"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(folder: Path, text: str, line: str) -> None:
+def test_invalid_input_is_reported_in_one_line(folder: Path, text: str, line: str) -> None:
     (folder / "study.toml").write_text(text)
     with pytest.raises(InputError) as refusal:
         read_experiment(folder / "study.toml")
@@ -110,6 +110,6 @@ def test_what_is_wrong_is_said_in_one_line(folder: Path, text: str, line: str) -
     assert "\n" not in str(refusal.value)
 
 
-def test_json_experiments_are_told_from_problems(folder: Path) -> None:
+def test_json_experiments_are_distinguished_from_problems(folder: Path) -> None:
     (folder / "study.json").write_text(json.dumps({"problems": ["a.json"], "methods": ["exact"]}))
     assert run(["sweep", str(folder / "study.json"), "-o", str(folder / "out"), "--workers", "1"]) == 0

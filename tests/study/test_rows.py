@@ -17,7 +17,7 @@ from learnroute.study.cells import COLUMNS, solve_cell
 from learnroute.study.experiment import Experiment
 from learnroute.study.rows import read_rows, write_rows
 from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store, open_store
-from learnroute.study.summary import Running, Statistics, condition, grouped_ratios
+from learnroute.study.summary import RunningStatistics, Statistics, condition, grouped_ratios
 from learnroute.study.sweeps import sweep
 from waiting import GUARD
 
@@ -106,7 +106,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path, stores: dict[int, Pa
         ("a.xlsx", "", "unknown format"),
     ],
 )
-def test_what_are_no_rows_is_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
+def test_invalid_rows_are_rejected(tmp_path: Path, name: str, text: str, message: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError) as refusal:
         list(read_rows(tmp_path / name))
@@ -126,7 +126,7 @@ def test_folders_without_a_log_are_named(folder: Path, tmp_path: Path, capsys: p
         (tmp_path / "sweep" / EXPERIMENT_FILE).unlink(missing_ok=True)
 
 
-def test_damaged_rows_are_refused(folder: Path, tmp_path: Path) -> None:
+def test_damaged_rows_are_rejected(folder: Path, tmp_path: Path) -> None:
     for suffix in (".csv", ".parquet"):
         path = tmp_path / f"rows{suffix}"
         write_rows(Store(folder).rows(), path)
@@ -153,7 +153,7 @@ def test_without_pyarrow_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest
 
 def test_statistics_are_those_of_the_sample() -> None:
     sample = [1.0, 2.0, 4.0, 9.0]
-    found, running = Statistics.of(sample), Running()
+    found, running = Statistics.of(sample), RunningStatistics()
     for value in sample:
         running.add(value)
     assert (found.count, found.mean, found.maximum) == (4, 4.0, 9.0)
@@ -162,7 +162,7 @@ def test_statistics_are_those_of_the_sample() -> None:
     assert running.half_width == pytest.approx(found.half_width)
 
 
-def test_groups_leave_failures_out(folder: Path) -> None:
+def test_groups_exclude_failures(folder: Path) -> None:
     groups = grouped_ratios((row for row in Store(folder).rows() if row["family"] == "closure"), ["features", "method"])
     assert {key[0] for key in groups} == {80, 120}
     assert all(len(values) == 6 for values in groups.values())

@@ -1,4 +1,4 @@
-"""Rows are right, the same wherever they are made, and survive whatever happens to the sweep."""
+"""Rows are correct, identical for every engine, and survive interruptions."""
 
 from __future__ import annotations
 
@@ -94,11 +94,11 @@ def test_even_a_bug_in_a_method_is_a_row(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_rows_are_the_same_for_any_number_of_workers(tmp_path: Path, long_rows: list[Row]) -> None:
-    """Of three; two are at work wherever a sweep is interrupted below."""
+    """Three workers; the interruption tests below use two."""
     assert rows_of(LONG, tmp_path / "a", workers=3) == long_rows
 
 
-def test_the_order_of_solving_does_not_show(tmp_path: Path) -> None:
+def test_rows_do_not_depend_on_the_order_of_solving(tmp_path: Path) -> None:
     straight = rows_of(SMALL, tmp_path / "a", workers=1)
     numbers = list(range(SMALL.size))
     random.Random(1).shuffle(numbers)
@@ -108,7 +108,7 @@ def test_the_order_of_solving_does_not_show(tmp_path: Path) -> None:
     assert list(Store(tmp_path / "b").rows()) == straight
 
 
-def test_small_and_large_problems_mix_so_that_the_pace_tells_the_time_left(tmp_path: Path) -> None:
+def test_random_order_of_cells_predicts_the_remaining_time(tmp_path: Path) -> None:
     experiment = Experiment(families=("uniform",), regions=(4, 8, 16, 100), features=(80, 120), replicates=50)
     with open_store(tmp_path / "s", experiment, False) as store:
         order = list(store.pending())
@@ -119,7 +119,7 @@ def test_small_and_large_problems_mix_so_that_the_pace_tells_the_time_left(tmp_p
         assert all(abs(sizes.count(size) / done - 1 / 4) < 0.08 for size in experiment.regions)
 
 
-def test_a_log_cut_anywhere_goes_on_from_its_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_truncated_log_resumes_from_its_complete_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     straight = rows_of(SMALL, tmp_path / "a", workers=1)
     log = tmp_path / "a" / LOG_FILE
     whole = log.read_bytes()
@@ -140,7 +140,7 @@ def test_a_log_cut_anywhere_goes_on_from_its_whole_lines(tmp_path: Path, monkeyp
         assert list(Store(tmp_path / "a").rows()) == straight
 
 
-def test_a_line_spoilt_in_the_middle_is_solved_again(tmp_path: Path) -> None:
+def test_corrupted_line_of_the_log_is_solved_again(tmp_path: Path) -> None:
     straight = rows_of(SMALL, tmp_path / "a", workers=1)
     log = tmp_path / "a" / LOG_FILE
     lines = log.read_bytes().splitlines(keepends=True)
@@ -150,7 +150,7 @@ def test_a_line_spoilt_in_the_middle_is_solved_again(tmp_path: Path) -> None:
     assert list(Store(tmp_path / "a").rows()) == straight
 
 
-def test_stores_are_guarded(tmp_path: Path) -> None:
+def test_stores_are_locked(tmp_path: Path) -> None:
     sweep(SMALL, tmp_path / "a", workers=1)
     with pytest.raises(InputError, match="contains a sweep; add --resume"):
         sweep(SMALL, tmp_path / "a", workers=1)
@@ -169,7 +169,7 @@ def test_stores_are_guarded(tmp_path: Path) -> None:
 
 
 def start(folder: Path, *options: str, at: int = LONG.size + 1, act: str = "") -> subprocess.Popen[str]:
-    """Sweep in a process of its own, which acts as soon as so many cells are stored: `act` is Python code."""
+    """Sweep in a separate process that runs the Python code `act` once this many cells are stored."""
     file = folder.parent / "experiment.json"
     file.write_text(json.dumps(LONG.to_dict()))
     code = f"""
@@ -197,7 +197,7 @@ INTERRUPT = "os.killpg(0, signal.SIGINT)  # as a terminal does: to all of them"
 
 
 def session_is_empty(session: int) -> bool:
-    """Whether no process of a session is left (zombies, which nobody has waited for yet, do not count)."""
+    """Whether no process of a session remains (zombies do not count)."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
@@ -245,7 +245,7 @@ def test_ctrl_c_ends_cleanly_and_resumes(tmp_path: Path, long_rows: list[Row]) -
     assert list(Store(folder).rows()) == long_rows
 
 
-def test_leaving_an_engine_early_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_leaving_an_engine_early_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
     with engine(workers=2) as (run, _), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         for result in run(abs, iter(range(-100, 0))):
@@ -304,14 +304,14 @@ def test_ctrl_c_on_dask_local_ends_cleanly_and_resumes(tmp_path: Path, long_rows
     assert list(Store(folder).rows()) == long_rows
 
 
-def test_a_dask_cluster_that_goes_away_is_one_line_and_resumes(tmp_path: Path, long_rows: list[Row]) -> None:
+def test_lost_dask_cluster_is_reported_in_one_line_and_resumes(tmp_path: Path, long_rows: list[Row]) -> None:
     folder = tmp_path / "sweep"
     with dask_processes(tmp_path, workers=1) as (address, processes):
         kill = f"[os.kill(one, signal.SIGKILL) for one in {[one.pid for one in processes]}]"
         process = start(folder, "--dask", address, at=5, act=kill)
         out, err = process.communicate(timeout=1200)
     assert (process.returncode, out) == (2, "")
-    assert "what was solved is stored; --resume continues" in err
+    assert "solved problems are stored; --resume continues" in err
     assert err.count("\n") == 1
     assert sweep(LONG, folder, resume=True, workers=1).found >= 5
     assert list(Store(folder).rows()) == long_rows
@@ -325,7 +325,7 @@ def test_a_dask_cluster_that_goes_away_is_one_line_and_resumes(tmp_path: Path, l
         (["--dask", "nowhere://x"], "no Dask scheduler with workers answers there"),
     ],
 )
-def test_engines_that_cannot_be(tmp_path: Path, options: list[str], message: str) -> None:
+def test_invalid_engines(tmp_path: Path, options: list[str], message: str) -> None:
     with start(tmp_path / "sweep", *options) as process:
         out, err = process.communicate(timeout=1200)
     assert (process.returncode, out) == (2, "")
@@ -343,12 +343,12 @@ def test_without_joblib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.
 
 
 def small_files() -> None:
-    """Let no file grow beyond a few lines of a log: like a full disk, in the middle of a line."""
+    """Limit files to a few lines of a log, like a disk that is full in the middle of a line."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_full_disk_is_one_line_and_resumes(tmp_path: Path, workers: str) -> None:
+def test_full_disk_is_reported_in_one_line_and_resumes(tmp_path: Path, workers: str) -> None:
     file, folder = tmp_path / "experiment.json", tmp_path / "sweep"
     file.write_text(json.dumps(SMALL.to_dict()))
     command = [sys.executable, "-m", "learnroute", "sweep", str(file), "-o", str(folder), "--workers", workers]
@@ -362,7 +362,7 @@ def test_a_full_disk_is_one_line_and_resumes(tmp_path: Path, workers: str) -> No
     assert list(Store(folder).rows()) == rows_of(SMALL, tmp_path / "other", workers=1)
 
 
-def test_a_disk_that_does_not_confirm_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_flush_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -373,7 +373,7 @@ def test_a_disk_that_does_not_confirm_is_one_line(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("left", [[], [".learnroute-abc.json"], [".learnroute-abc.json", LOG_FILE], [LOG_FILE]])
 @pytest.mark.parametrize("resume", [False, True])
-def test_a_sweep_killed_before_it_had_begun_begins(tmp_path: Path, left: list[str], resume: bool) -> None:
+def test_sweep_killed_before_its_start_can_start_again(tmp_path: Path, left: list[str], resume: bool) -> None:
     folder = tmp_path / "a"
     folder.mkdir()
     for name in left:
@@ -416,7 +416,7 @@ def test_the_share_is_of_the_work_and_not_of_the_problems() -> None:
     assert work.share == pytest.approx(1.0)
 
 
-def test_a_kind_of_which_none_was_solved_counts_as_the_others() -> None:
+def test_unsolved_kinds_count_as_the_mean_of_the_others() -> None:
     experiment = Experiment(families=("uniform",), regions=(4, 40), features=(80,), replicates=10)
     work = Work(experiment, np.array([], dtype=np.int64))
     work.add([0], [2.0])

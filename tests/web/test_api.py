@@ -42,7 +42,7 @@ from waiting import GUARD, wait_for
 PROBLEM_JSON = "application/problem+json"
 
 
-def refused(answer: httpx.Response, status: int, field: str | None = None) -> str:
+def details(answer: httpx.Response, status: int, field: str | None = None) -> str:
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == PROBLEM_JSON
     document = answer.json()
@@ -129,7 +129,7 @@ def test_a_travel_rate_counts_travel_more(service: Service) -> None:
 @pytest.mark.parametrize(
     "task", ["plan", "evaluate", "compare", "tradeoff", "learners", "visits", "error_history", "export"]
 )
-def test_what_is_planned_by_is_the_callers_choice_and_is_told(service: Service, task: str) -> None:
+def test_callers_choose_the_dissimilarities_and_results_name_them(service: Service, task: str) -> None:
     data = example()
     halved = {**data, "dissimilarity_estimate": (np.array(data["dissimilarity"]) / 2).tolist()}
     more = {"route": data["regions"]} if task in ("evaluate", "error_history") else {}
@@ -167,7 +167,7 @@ def test_learners_are_those_of_the_library(service: Service) -> None:
     problem = Problem.from_dict(example()).replace(travel_rate=0.5)
     assert answer == json.loads(json.dumps(compare_learners(problem, 2).to_dict()))
     refusal = service.post("learners", problem={**example(), "initial": None})
-    assert "the initial model has no error, so λ cannot be chosen" in refused(refusal, 422, "problem.initial")
+    assert "the initial model has no error, so λ cannot be chosen" in details(refusal, 422, "problem.initial")
 
 
 VISITS = {"required": ["Packing"], "forbidden": ["Cold store"], "repeat": 2, "at_most": 5, "budget": 90.0}
@@ -275,9 +275,9 @@ def test_routes_of_several_vehicles_are_saved_together(service: Service, tmp_pat
 def test_files_are_those_of_the_library(service: Service, tmp_path: Path, format_: str) -> None:
     problem = example()
     if PLACES_NEEDED.get(format_) == DEGREES:
-        refused = service.post("export", problem=problem, format=format_)
-        assert refused.status_code == 422
-        assert "geographic: true" in refused.json()["detail"]
+        answer = service.post("export", problem=problem, format=format_)
+        assert answer.status_code == 422
+        assert "geographic: true" in answer.json()["detail"]
         problem |= {"geographic": True}
     answer = service.post("export", problem=problem, format=format_, method="algorithm1")
     assert answer.status_code == 200
@@ -295,7 +295,7 @@ def test_files_are_those_of_the_library(service: Service, tmp_path: Path, format
         assert answer.text == written.read_text()
 
 
-def test_a_problem_of_several_files_is_read_whole(service: Service) -> None:
+def test_problem_of_several_files_is_read_completely(service: Service) -> None:
     town = ROOT / "examples" / "burma14"
     files = [{"name": path.name, "text": path.read_text()} for path in sorted(town.iterdir())]
     answer = service.post("read", files=files).json()
@@ -311,7 +311,7 @@ def test_a_problem_of_several_files_is_read_whole(service: Service) -> None:
     assert service.post("export", problem=answer["problem"], what="problem", format=".tsp").status_code == 422
 
 
-def test_what_is_written_is_read(service: Service) -> None:
+def test_written_files_are_read_back(service: Service) -> None:
     text = service.post("export", problem=example(), what="problem").text
     answer = service.post("read", files=[{"name": "mine.json", "text": text}]).json()
     assert answer["problem"]["regions"] == example()["regions"]
@@ -342,8 +342,8 @@ def test_what_is_written_is_read(service: Service) -> None:
         ([{"name": "x.json", "text": 3}], "must be text"),
     ],
 )
-def test_bad_files_are_refused_without_a_path_of_ours(service: Service, files: Any, message: str) -> None:
-    detail = refused(service.client.post("/api/read", content=json.dumps({"files": files}), headers=JSON), 422)
+def test_bad_files_are_rejected_without_a_path_of_ours(service: Service, files: Any, message: str) -> None:
+    detail = details(service.client.post("/api/read", content=json.dumps({"files": files}), headers=JSON), 422)
     assert message in detail
     assert "learnroute-" not in detail
     assert "/tmp" not in detail
@@ -395,8 +395,8 @@ JSON = {"content-type": "application/json"}
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, Any], field: str | None) -> None:
-    refused(service.post("plan", **{"problem": example(), **change}), 422, field)
+def test_invalid_input_is_rejected_by_field(service: Service, change: dict[str, Any], field: str | None) -> None:
+    details(service.post("plan", **{"problem": example(), **change}), 422, field)
 
 
 @pytest.mark.parametrize(
@@ -435,26 +435,28 @@ def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, A
         ("export", {"format": ".gpx"}, "plan.gpx: .gpx files need longitudes and latitudes, but the coordinates"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(service: Service, task: str, members: dict[str, Any], detail: str) -> None:
+def test_invalid_input_is_reported_in_one_line(
+    service: Service, task: str, members: dict[str, Any], detail: str
+) -> None:
     answer = service.post(task, problem=example(), **members)
     field = (
         "format" if detail.startswith("plan.gpx") else detail.lstrip("'").replace("'", " ").split(" ")[0].rstrip(":")
     )
-    said = refused(answer, 422, field)
+    said = details(answer, 422, field)
     assert said.startswith(detail)
     assert "\n" not in said
 
 
 def test_bodies_that_are_no_json_objects(service: Service) -> None:
     for body in (b"", b"{", b"\xff\xfe", b"NaN", b'{"a": 1, "a": 2}', b"[" * 100_000):
-        refused(service.client.post("/api/plan", content=body, headers=JSON), 400, "body")
+        details(service.client.post("/api/plan", content=body, headers=JSON), 400, "body")
     for body in (b"3", b"[]", b"null", b'"x"'):
-        refused(service.client.post("/api/plan", content=body, headers=JSON), 422, "body")
-    refused(service.client.post("/api/plan", content=b"{}", headers={"content-type": "text/plain"}), 415)
+        details(service.client.post("/api/plan", content=body, headers=JSON), 422, "body")
+    details(service.client.post("/api/plan", content=b"{}", headers={"content-type": "text/plain"}), 415)
 
 
 def test_a_thousand_malformed_bodies(service: Service) -> None:
-    """Bytes changed, cut, doubled; members of wrong kinds: a problem document each, and the service lives on."""
+    """Changed, cut and doubled bytes, and members of wrong kinds, give problem documents; the service survives."""
     rng = random.Random(8)
     whole = json.dumps({"problem": example(), "route": example()["regions"]}).encode()
     values: list[Any] = [
@@ -496,7 +498,7 @@ def test_a_thousand_malformed_bodies(service: Service) -> None:
         answer = service.client.post("/api/evaluate", content=content, headers=JSON)
         statuses.add(answer.status_code)
         if answer.status_code != 200:
-            assert refused(answer, answer.status_code)
+            assert details(answer, answer.status_code)
     assert statuses == {200, 400, 422}
     assert service.client.get("/api/health").json()["status"] == "ok"
 
@@ -508,37 +510,37 @@ def test_only_a_time_limit_that_is_asked_for_is_used_up() -> None:
         assert asked.budget(limits, lambda *_: None).spend_all is spends
 
 
-def test_limits_are_answered_clearly() -> None:
+def test_exceeded_limits_have_clear_answers() -> None:
     with serving(workers=1, limits=Limits(body=20_000, regions=9, seconds=2)) as small:
-        assert "at most 9 regions" in refused(small.post("plan", problem=example("city-survey")), 422, "problem.travel")
-        assert "at most 2 seconds" in refused(small.post("plan", problem=example(), time_limit=3), 422, "time_limit")
-        assert "at most 2 seconds" in refused(small.post("compare", problem=example(), time_limit=3), 422, "time_limit")
-        detail = refused(small.client.post("/api/plan", content=b" " * 20_001, headers=JSON), 413, "body")
+        assert "at most 9 regions" in details(small.post("plan", problem=example("city-survey")), 422, "problem.travel")
+        assert "at most 2 seconds" in details(small.post("plan", problem=example(), time_limit=3), 422, "time_limit")
+        assert "at most 2 seconds" in details(small.post("compare", problem=example(), time_limit=3), 422, "time_limit")
+        detail = details(small.client.post("/api/plan", content=b" " * 20_001, headers=JSON), 413, "body")
         assert "20,000 bytes" in detail
         chunks = (b" " * 1000 for _ in range(30))  # no length is announced
-        refused(small.client.post("/api/plan", content=chunks, headers=JSON), 413)
+        details(small.client.post("/api/plan", content=chunks, headers=JSON), 413)
         assert small.post("plan", problem=example()).status_code == 200
         assert small.client.get("/api/health").json()["limits"]["regions"] == 9
 
 
 def test_unknown_addresses_and_methods(service: Service) -> None:
-    detail = refused(service.client.get("/api/nothing"), 404)
+    detail = details(service.client.get("/api/nothing"), 404)
     assert detail.startswith("unknown path '/api/nothing'; known are /, /api/")
     assert detail.endswith(" (/docs shows all)")
-    hostile = refused(service.client.get(f"/%0a%1b[2J{'x' * 5000}"), 404)
+    hostile = details(service.client.get(f"/%0a%1b[2J{'x' * 5000}"), 404)
     assert hostile.isprintable()
     assert len(hostile) < 500
-    refused(service.client.get("/../pyproject.toml"), 404)
-    refused(service.client.get("/%2e%2e/app.py"), 404)
-    refused(service.client.get("/api/examples/..%2f..%2fapp"), 404)
+    details(service.client.get("/../pyproject.toml"), 404)
+    details(service.client.get("/%2e%2e/app.py"), 404)
+    details(service.client.get("/api/examples/..%2f..%2fapp"), 404)
     wrong = service.client.put("/api/plan")
-    assert refused(wrong, 405) == "'/api/plan' does not take 'PUT', but POST (/docs shows all)"
+    assert details(wrong, 405) == "'/api/plan' does not support 'PUT', only POST (/docs shows all)"
     assert wrong.headers["allow"] == "POST"
     wrong = service.client.post("/api/jobs/none")
-    assert refused(wrong, 405) == "'/api/jobs/none' does not take 'POST', but DELETE, GET (/docs shows all)"
-    refused(service.client.get("/api/jobs/none"), 404, "id")
-    refused(service.client.post("/api/jobs", json={}), 422, "task")
-    refused(service.client.post("/api/jobs?task=fly", json={}), 422, "task")
+    assert details(wrong, 405) == "'/api/jobs/none' does not support 'POST', only DELETE, GET (/docs shows all)"
+    details(service.client.get("/api/jobs/none"), 404, "id")
+    details(service.client.post("/api/jobs", json={}), 422, "task")
+    details(service.client.post("/api/jobs?task=fly", json={}), 422, "task")
 
 
 def test_every_answer_carries_the_security_headers(service: Service) -> None:
@@ -551,24 +553,24 @@ def test_every_answer_carries_the_security_headers(service: Service) -> None:
         assert "server" not in answer.headers
 
 
-def test_other_names_and_other_origins_are_refused(service: Service) -> None:
-    refused(service.client.get("/api/health", headers={"host": "evil.example"}), 421, "Host")
-    refused(service.client.get("/", headers={"host": "evil.example:80"}), 421, "Host")
-    refused(service.client.get("/api/health", headers={"host": "["}), 421)
+def test_other_names_and_other_origins_are_rejected(service: Service) -> None:
+    details(service.client.get("/api/health", headers={"host": "evil.example"}), 421, "Host")
+    details(service.client.get("/", headers={"host": "evil.example:80"}), 421, "Host")
+    details(service.client.get("/api/health", headers={"host": "["}), 421)
     assert service.client.get("/api/health", headers={"host": "localhost:1"}).status_code == 200
-    refused(service.client.get("/api/health", headers={"sec-fetch-site": "cross-site"}), 403)
+    details(service.client.get("/api/health", headers={"sec-fetch-site": "cross-site"}), 403)
     answer = service.client.options("/api/plan", headers={"origin": "http://evil.example"})
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
 def test_beyond_loopback_a_token_is_needed() -> None:
-    with pytest.raises(InputError, match="not a loopback address; give a token"):
+    with pytest.raises(InputError, match="not a loopback address, so a token is required"):
         Settings(host="0.0.0.0")
     with serving(workers=1, token="a secret") as guarded:
         assert guarded.client.get("/api/formats").status_code == 200
         for headers in ({}, {"Authorization": "Bearer a secre"}, {"Authorization": "a secret"}):
             bare = httpx.get(f"{guarded.url}/api/formats", headers=headers)
-            refused(bare, 401)
+            details(bare, 401)
             assert bare.headers["www-authenticate"] == "Bearer"
         lower = {"Authorization": "bearer a secret"}  # names of schemes have no case
         assert httpx.get(f"{guarded.url}/api/formats", headers=lower).status_code == 200

@@ -1,4 +1,4 @@
-"""Every request has a deadline of its own: a worker that is stuck is replaced, and the client gets an answer."""
+"""Every request has its own deadline: a stuck worker is replaced, and the client gets an answer."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from learnroute.web import pool
 from learnroute.web.requests import CompareRequest, EvaluateRequest, ExportRequest, PlanRequest, ReadRequest
 from learnroute.web.settings import Limits
 from service import Service, example, serving
-from waiting import GUARD, gone, wait_for
+from waiting import GUARD, has_ended, wait_for
 
 FOREVER = 1e6  # seconds that the service would give to a calculation
 LIMITS = Limits(seconds=60)
 
 
 class Clock:
-    """A clock that stands still unless it is put forward, and counts how often it is read."""
+    """A clock that moves only when advanced, and counts how often it is read."""
 
     def __init__(self) -> None:
         self.now, self.readings = 0.0, 0
@@ -36,7 +36,7 @@ class Clock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Put it forward, and wait until the workers have been looked at since."""
+        """Advance the clock, and wait until the workers have been checked."""
         self.now += seconds
         before = self.readings
         wait_for(lambda: self.readings >= before + 10)
@@ -52,21 +52,21 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def allowed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def allowances(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds that workers were given, one after another."""
     found: list[float] = []
     expect = pool._Worker.expect
 
-    def expect_and_note(self: pool._Worker, seconds: float) -> None:
+    def record_allowance(self: pool._Worker, seconds: float) -> None:
         expect(self, seconds)
         found.append(seconds)
 
-    monkeypatch.setattr(pool._Worker, "expect", expect_and_note)
+    monkeypatch.setattr(pool._Worker, "expect", record_allowance)
     return found
 
 
-def hanging(where: str, task: str) -> dict[str, Any]:
-    """The members of a request that never ends; with a time limit, where the task takes one."""
+def endless_request(where: str, task: str) -> dict[str, Any]:
+    """The members of a request that never ends, with a time limit if the task has one."""
     if task == "read":
         return {"files": [{"name": f"{where}.json", "text": json.dumps(example())}]}
     members: dict[str, Any] = {"problem": {**example(), "title": where}}
@@ -79,24 +79,24 @@ def alive(service: Service) -> None:
     assert service.post("plan", problem=example(), time_limit=5).status_code == 200
 
 
-def refuse_in_time(
-    service: Service, clock: Clock, allowed: list[float], ask: Callable[[], httpx.Response], turns: int = 2
+def time_out(
+    service: Service, clock: Clock, allowances: list[float], ask: Callable[[], httpx.Response], turns: int = 2
 ) -> float:
-    """Ask for what never ends, and let its time pass; return how much it had. The worker is ready before.
+    """Send a request that never ends, and let its time pass; return its allowance. The worker is ready before.
 
     `turns` is how often its time is set: when the request is handed over, and when it has been read.
     """
     alive(service)
     before, restarts = service.pool.processes[0], service.pool.restarts["stuck"]
-    wait_for(lambda: allowed[-1] == math.inf)  # until something is asked for
-    allowed.clear()
+    wait_for(lambda: allowances[-1] == math.inf)  # until something is asked for
+    allowances.clear()
     with ThreadPoolExecutor(1) as client:
         answer = client.submit(ask)
-        wait_for(lambda: len(allowed) == turns)
-        clock.advance(allowed[-1])
+        wait_for(lambda: len(allowances) == turns)
+        clock.advance(allowances[-1])
         assert service.pool.restarts["stuck"] == restarts
-        assert not gone(before)
-        seconds = allowed[-1]
+        assert not has_ended(before)
+        seconds = allowances[-1]
         clock.advance(0.1)
         found = answer.result(GUARD)
     assert (found.status_code, found.headers["content-type"]) == (503, "application/problem+json")
@@ -109,51 +109,51 @@ def refuse_in_time(
 
 
 @pytest.mark.parametrize("where", stuck_tasks.HANGS)
-def test_the_deadline_is_that_of_the_request(where: str, clock: Clock, allowed: list[float]) -> None:
+def test_the_deadline_is_that_of_the_request(where: str, clock: Clock, allowances: list[float]) -> None:
     with serving(workers=1, limits=Limits(seconds=FOREVER)) as service:
-        seconds = refuse_in_time(service, clock, allowed, lambda: service.post("plan", **hanging(where, "plan")))
+        seconds = time_out(service, clock, allowances, lambda: service.post("plan", **endless_request(where, "plan")))
         assert seconds == pytest.approx(0.5, abs=0.1)
 
 
-def test_so_is_that_of_all_tasks_with_a_limit(clock: Clock, allowed: list[float]) -> None:
+def test_all_tasks_with_a_limit_use_it(clock: Clock, allowances: list[float]) -> None:
     with serving(workers=1, limits=Limits(seconds=FOREVER)) as service:
         for task, most in (("compare", 20), ("tradeoff", 1), ("learners", 1), ("visits", 1), ("export", 1)):
-            ask = functools.partial(service.post, task, **hanging("core", task))
-            assert refuse_in_time(service, clock, allowed, ask) < most, task
+            ask = functools.partial(service.post, task, **endless_request("core", task))
+            assert time_out(service, clock, allowances, ask) < most, task
 
 
-def test_tasks_without_a_limit_have_that_of_the_service(clock: Clock, allowed: list[float]) -> None:
+def test_tasks_without_a_limit_use_that_of_the_service(clock: Clock, allowances: list[float]) -> None:
     with serving(workers=1, limits=LIMITS) as service:
         for task in ("evaluate", "error_history", "read"):
-            ask = functools.partial(service.post, task, **hanging("python", task))
-            assert refuse_in_time(service, clock, allowed, ask) == 60, task
+            ask = functools.partial(service.post, task, **endless_request("python", task))
+            assert time_out(service, clock, allowances, ask) == 60, task
 
 
-def test_a_job_is_told_too(clock: Clock, allowed: list[float]) -> None:
+def test_errors_of_jobs_are_reported(clock: Clock, allowances: list[float]) -> None:
     with serving(workers=1, limits=Limits(seconds=FOREVER)) as service:
 
         def ask() -> httpx.Response:
-            place = service.submit("plan", **hanging("c", "plan"))
+            place = service.submit("plan", **endless_request("c", "plan"))
             wait_for(lambda: service.job(place)["state"] == "failed")
             assert "exceeded its time limit" in service.job(place)["error"]
             return service.client.get(f"{place}/result")
 
-        refuse_in_time(service, clock, allowed, ask)
+        time_out(service, clock, allowances, ask)
 
 
-def test_requests_that_never_end_block_no_worker_for_good(clock: Clock, allowed: list[float]) -> None:
+def test_requests_that_never_end_block_no_worker_for_good(clock: Clock, allowances: list[float]) -> None:
     with serving(workers=2, limits=Limits(seconds=FOREVER)) as service, ThreadPoolExecutor(3) as clients:
-        stuck = [clients.submit(service.post, "plan", **hanging("python", "plan")) for _ in range(2)]
+        stuck = [clients.submit(service.post, "plan", **endless_request("python", "plan")) for _ in range(2)]
         wait_for(lambda: service.pool.busy == 2)
         another = clients.submit(alive, service)
-        wait_for(lambda: sum(seconds < 20 for seconds in allowed) == 2)  # both have begun
+        wait_for(lambda: sum(seconds < 20 for seconds in allowances) == 2)  # both have begun
         clock.advance(20)
         assert [answer.result(GUARD).status_code for answer in stuck] == [503, 503]
         another.result(GUARD)
 
 
-def test_a_worker_that_takes_in_no_more_than_a_pipe_holds_is_replaced(clock: Clock, allowed: list[float]) -> None:
-    """A frozen process and a large request: even handing it over does not come to an end."""
+def test_worker_that_stops_reading_is_replaced(clock: Clock, allowances: list[float]) -> None:
+    """With a frozen process and a large request, even sending the request blocks."""
     with serving(workers=1, limits=LIMITS) as service:
         body = json.dumps({"problem": example()}).encode() + b" " * (4 << 20)
 
@@ -161,7 +161,7 @@ def test_a_worker_that_takes_in_no_more_than_a_pipe_holds_is_replaced(clock: Clo
             os.kill(service.pool.processes[0], signal.SIGSTOP)
             return service.client.post("/api/plan", content=body, headers={"content-type": "application/json"})
 
-        assert refuse_in_time(service, clock, allowed, ask, turns=1) == 60
+        assert time_out(service, clock, allowances, ask, turns=1) == 60
 
 
 @pytest.mark.parametrize(
@@ -174,12 +174,12 @@ def test_a_worker_that_takes_in_no_more_than_a_pipe_holds_is_replaced(clock: Clo
         (ExportRequest, {"time_limit": 2.0, "what": "problem"}, 60.0),
     ],
 )
-def test_what_requests_are_allowed(kind: Any, members: dict[str, Any], seconds: float) -> None:
+def test_time_allowances_of_requests(kind: Any, members: dict[str, Any], seconds: float) -> None:
     few = kind.of({"problem": example(), **members}, LIMITS)
     assert few.allowance(LIMITS) == pytest.approx(seconds, abs=0.1)  # pricing eight regions takes no time
 
 
-def test_what_takes_no_limit_is_allowed_the_longest() -> None:
+def test_tasks_without_a_time_limit_get_the_maximum() -> None:
     route = {"problem": example(), "route": example()["regions"]}
     assert EvaluateRequest.of(route, LIMITS).allowance(LIMITS) == 60.0
-    assert ReadRequest.of(hanging("x", "read"), LIMITS).allowance(LIMITS) == 60.0
+    assert ReadRequest.of(endless_request("x", "read"), LIMITS).allowance(LIMITS) == 60.0

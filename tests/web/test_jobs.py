@@ -19,7 +19,7 @@ from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import Result
 from service import Clock, Service, endless_task, example, serving
-from waiting import GUARD, gone, wait_for
+from waiting import GUARD, has_ended, wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def test_submit_follow_fetch(service: Service) -> None:
     assert service.client.delete(place).json()["state"] == "done"
 
 
-def test_a_job_that_is_refused_says_why(service: Service) -> None:
+def test_a_job_that_is_rejected_says_why(service: Service) -> None:
     place = service.submit("plan", problem={})
     assert events(service, place)[-1][1]["state"] == "failed"
     answer = service.client.get(f"{place}/result")
@@ -114,12 +114,12 @@ def test_a_killed_worker_is_replaced_and_its_job_told(service: Service) -> None:
     assert service.pool.processes[0] != victim
     idle = service.pool.processes[0]
     os.kill(idle, signal.SIGKILL)  # nobody notices
-    wait_for(lambda: gone(idle))
+    wait_for(lambda: has_ended(idle))
     assert service.post("plan", problem=example()).status_code == 200
 
 
 class Queue(Pool):
-    """A pool without workers: it remembers what is not wanted any more."""
+    """A pool without workers that records withdrawn tickets."""
 
     def __init__(self) -> None:
         super().__init__(Settings())
@@ -154,7 +154,7 @@ def test_jobs_that_nobody_asks_about_are_given_up_and_results_forgotten() -> Non
         assert queue.withdrawn == tickets
         assert [job.state for job in (alone, asked, followed)] == ["cancelled"] * 3
         done = jobs.submit("plan", b"")
-        done.hear(Result(b"found"))
+        done.receive(Result(b"found"))
         await clock.advance(599)
         assert jobs.get(done.id).result().content == b"found"  # and is kept for as long again
         await clock.advance(599)

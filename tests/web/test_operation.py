@@ -1,4 +1,4 @@
-"""What operators need: health, metrics, a place behind a proxy, a container."""
+"""Features for operators: health, metrics, reverse proxies, containers."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ PUBLIC = "plan.example"
 
 
 @pytest.fixture(scope="module")
-def shown() -> Iterator[Service]:
-    """A service that is told about a proxy."""
+def backend() -> Iterator[Service]:
+    """A service configured for a proxy."""
     with serving(
         workers=1, token="secret", root_path="/learnroute", names=(PUBLIC,), proxies=("127.0.0.1",)
     ) as running:
@@ -33,8 +33,8 @@ def shown() -> Iterator[Service]:
 
 
 @pytest.mark.parametrize("strip", [True, False], ids=["prefix taken off", "prefix left"])
-def test_page_and_api_work_under_a_path(shown: Service, strip: bool) -> None:
-    with proxy(shown, strip=strip) as front, httpx.Client(headers=shown.client.headers, timeout=GUARD) as client:
+def test_page_and_api_work_under_a_path(backend: Service, strip: bool) -> None:
+    with proxy(backend, strip=strip) as front, httpx.Client(headers=backend.client.headers, timeout=GUARD) as client:
         page = client.get(f"{front.url}/")
         for address in re.findall(r'(?:href|src)="([^"#]+)"', page.text):
             assert client.get(httpx.URL(f"{front.url}/").join(address)).status_code == 200, address
@@ -49,28 +49,28 @@ def test_page_and_api_work_under_a_path(shown: Service, strip: bool) -> None:
         assert client.get(f"{front.url}/openapi.json").json()["servers"] == [{"url": "/learnroute"}]
 
 
-def test_a_path_does_not_lead_past_the_token(shown: Service) -> None:
+def test_token_is_required_for_every_path(backend: Service) -> None:
     for path in ("/api/formats", "/learnroute/api/formats", "/learnroute//api/formats", "//api/formats", "/metrics",
                  "/learnroute/metrics", "/learnroute/learnroute/api/formats", "/api/../api/formats",
                  "/docs/../api/formats", "/%61pi/formats", "/learnroute/%61pi/formats", "/api/formats/",
                  "/API/formats"):  # fmt: skip
-        answer = get(httpx.URL(shown.url).copy_with(raw_path=path.encode()))
+        answer = get(httpx.URL(backend.url).copy_with(raw_path=path.encode()))
         assert answer.status_code == 401, path
-    assert get(f"{shown.url}/learnroute/health").json() == {"status": "ok"}
-    moved = get(f"{shown.url}/learnroute")
+    assert get(f"{backend.url}/learnroute/health").json() == {"status": "ok"}
+    moved = get(f"{backend.url}/learnroute")
     assert (moved.status_code, moved.headers["location"]) == (308, "/learnroute/")
-    assert get(f"{shown.url}/learnrouter").status_code == 401
+    assert get(f"{backend.url}/learnrouter").status_code == 401
 
 
-def test_nothing_redirects_to_a_name_or_path_that_a_caller_made_up(shown: Service) -> None:
+def test_nothing_redirects_to_a_name_or_path_that_a_caller_made_up(backend: Service) -> None:
     for path in ("/api/formats/", "/learnroute/api/formats/", "/docs/", "/health/"):
-        answer = shown.client.get(path, headers={"host": f"{PUBLIC}:1"})
+        answer = backend.client.get(path, headers={"host": f"{PUBLIC}:1"})
         assert (answer.status_code, answer.headers.get("location")) == (404, None)
 
 
-def test_public_names_and_origins(shown: Service) -> None:
+def test_public_names_and_origins(backend: Service) -> None:
     def ask(**headers: str) -> int:
-        return shown.client.get("/api/formats", headers=headers).status_code
+        return backend.client.get("/api/formats", headers=headers).status_code
 
     assert ask(host=PUBLIC, origin=f"https://{PUBLIC}") == 200
     assert ask(host=PUBLIC) == ask(host="localhost") == ask(host=f"{PUBLIC.upper()}:443") == 200
@@ -80,7 +80,7 @@ def test_public_names_and_origins(shown: Service) -> None:
     assert ask(host=PUBLIC, origin=f"https://{PUBLIC}:8443") == 403
     for scheme, status in (("https", 403), ("http", 200)):  # a trusted proxy says how it was asked
         headers = {"host": PUBLIC, "origin": f"http://{PUBLIC}", "x-forwarded-proto": scheme}
-        assert shown.client.get("/api/formats", headers=headers).status_code == status
+        assert backend.client.get("/api/formats", headers=headers).status_code == status
 
 
 def test_forwarded_headers_count_from_trusted_proxies_alone() -> None:
@@ -120,7 +120,7 @@ def samples(service: Service) -> dict[str, float]:
     return found
 
 
-def test_metrics_count_what_happens() -> None:
+def test_metrics_count_requests_and_jobs() -> None:
     with serving(workers=1, token="secret", queue=7) as service:
         assert get(f"{service.url}/metrics").status_code == 401
         assert service.post("plan", problem=example()).status_code == 200
@@ -159,7 +159,7 @@ def test_metrics_count_what_happens() -> None:
         assert len(found) < 100
 
 
-def test_both_are_in_the_contract() -> None:
+def test_routes_and_errors_are_in_the_contract() -> None:
     paths = make_app(Settings(token="secret")).openapi()["paths"]
     assert paths["/health"]["get"]["security"] == []
     assert "security" not in paths["/metrics"]["get"]  # as everything else
@@ -167,7 +167,7 @@ def test_both_are_in_the_contract() -> None:
     assert "text/plain" in paths["/metrics"]["get"]["responses"]["200"]["content"]
 
 
-def test_the_container_is_made_of_what_there_is() -> None:
+def test_container_copies_existing_files() -> None:
     text = (ROOT / "Containerfile").read_text().replace("\\\n", " ")
     steps = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
     for kind, rest in steps:

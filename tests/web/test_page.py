@@ -86,7 +86,7 @@ def test_adding_and_removing_regions(opened: Open) -> None:
     assert total(page) == pytest.approx(plan(read_problem(EXAMPLES / "city-survey.json")).loss.total, rel=1e-5)
 
 
-def test_two_regions_are_the_fewest(opened: Open, tmp_path: Path) -> None:
+def test_two_regions_are_the_minimum(opened: Open, tmp_path: Path) -> None:
     page = opened()
     write_problem(random_problem("euclidean", 2, Learner(80, 100), 1), tmp_path / "two.json")
     page.set_input_files("#file", tmp_path / "two.json")
@@ -97,7 +97,7 @@ def test_two_regions_are_the_fewest(opened: Open, tmp_path: Path) -> None:
     assert len(route(page)) == 2
 
 
-def test_switching_regime_and_the_forbidden_middle(opened: Open) -> None:
+def test_switching_regime_across_the_undefined_middle(opened: Open) -> None:
     page = opened()
     before = total(page)
     page.fill("#features", "300")
@@ -151,7 +151,7 @@ def test_method_rate_and_what_is_proved(opened: Open) -> None:
     assert total(page) > before
 
 
-def test_one_sided_routes_on_demand(opened: Open) -> None:
+def test_return_trip_is_optional(opened: Open) -> None:
     page = opened()
     assert page.locator(".layer-rivals .rival").count() == 0
     page.check("#show-baseline")
@@ -224,7 +224,7 @@ def test_opening_files_of_each_format(opened: Open, tmp_path: Path) -> None:
     assert "places from travel costs" in page.inner_text("#map-legend")
 
 
-def test_a_bad_file_is_refused_and_nothing_changes(opened: Open, tmp_path: Path) -> None:
+def test_a_bad_file_is_rejected_and_nothing_changes(opened: Open, tmp_path: Path) -> None:
     page = opened()
     before = total(page)
     wrong = {**example(), "travel": [[0, -2], [1, 0]]}
@@ -318,7 +318,7 @@ def test_the_tradeoff_curve_and_taking_a_rate(opened: Open) -> None:
     assert float(page.input_value("#rate")) > 1
 
 
-def test_fixed_ends_and_the_way_back(opened: Open, tmp_path: Path) -> None:
+def test_fixed_ends_and_the_return_trip(opened: Open, tmp_path: Path) -> None:
     page = opened()
     before, names = total(page), route(page)
     page.select_option("#start-at", names[2])
@@ -380,7 +380,7 @@ def test_a_long_plan_shows_progress_and_can_be_cancelled(
         assert len(route(page)) == 20
 
 
-def test_on_a_phone_nothing_sticks_out(opened: Open) -> None:
+def test_page_does_not_overflow_on_a_phone(opened: Open) -> None:
     page = opened(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
     assert page.locator("#map").bounding_box()["height"] >= 300  # type: ignore[index]
@@ -406,7 +406,7 @@ def test_on_a_phone_nothing_sticks_out(opened: Open) -> None:
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
 
 
-def clustered() -> Problem:
+def clustered_places() -> Problem:
     """Return places that are close to each other on the map."""
     rng = np.random.default_rng(3)
     places = np.concatenate([centre + rng.normal(0, 2, (6, 2)) for centre in rng.uniform(0, 100, (4, 2))])
@@ -421,7 +421,7 @@ def test_names_hide_neither_the_route_nor_regions_nor_each_other(opened: Open, t
     page = opened()
     layers = page.eval_on_selector_all("#map > g", "nodes => nodes.map(n => n.getAttribute('class'))")
     assert layers.index("layer-names") < layers.index("layer-route")  # the route is drawn over them
-    for problem in (None, clustered()):
+    for problem in (None, clustered_places()):
         if problem is not None:
             write_problem(problem, tmp_path / "clustered.json")
             page.set_input_files("#file", tmp_path / "clustered.json")

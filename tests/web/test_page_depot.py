@@ -1,4 +1,4 @@
-"""A depot on the page: made, moved, left again, drawn and saved."""
+"""A depot on the page: created, moved, removed, drawn and saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page keeps, opens and saves: undo, reloads, links, files, streets; zoom and pan; what it does not offer."""
+"""State and files on the page: undo, reloads, links, files, streets; zoom and pan; hidden options."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_the_heat_map_of_60_regions_does_not_scroll_sideways(opened: Open, tmp_p
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
-def test_formats_are_offered_where_the_places_suit_them(opened: Open, tmp_path: Path) -> None:
+def test_formats_are_offered_if_the_places_suit_them(opened: Open, tmp_path: Path) -> None:
     page = opened()
     assert not {"plan .gpx", "plan .geojson", "plan .plan", "problem .geojson"} & set(choices(page))
     assert "plan .yaml" in choices(page)
@@ -232,7 +232,7 @@ def test_formats_are_offered_where_the_places_suit_them(opened: Open, tmp_path: 
             page.click("#save")
 
 
-def test_errors_end_with_what_is_wrong(opened: Open, tmp_path: Path) -> None:
+def test_errors_end_with_the_cause(opened: Open, tmp_path: Path) -> None:
     page = opened()
     (tmp_path / "broken.json").write_text("{")
     page.set_input_files("#file", tmp_path / "broken.json")
@@ -240,7 +240,7 @@ def test_errors_end_with_what_is_wrong(opened: Open, tmp_path: Path) -> None:
     assert "(files)" not in page.inner_text("#status")
 
 
-def test_a_geojson_without_a_learner_takes_that_of_the_fields(opened: Open, tmp_path: Path) -> None:
+def test_geojson_without_a_learner_uses_the_learner_of_the_page(opened: Open, tmp_path: Path) -> None:
     page = opened()
     data = json.loads((EXAMPLES / "lakes.geojson").read_text())
     data.pop("learner")
@@ -293,7 +293,7 @@ def test_routes_along_streets_are_drawn_and_saved_as_such(opened: Open, tmp_path
     assert {drawn[k] for k in (moved - 1, moved) if 0 <= k < len(drawn)} == {2}
 
 
-def test_nothing_is_claimed_where_there_is_no_plan(opened: Open) -> None:
+def test_nothing_is_claimed_if_there_is_no_plan(opened: Open) -> None:
     page = opened()
     page.fill("#features", "201")
     settle(page)
@@ -325,7 +325,7 @@ def test_streets_over_http(service: Service) -> None:
         assert message in answer.json()["detail"]
 
 
-def test_a_learner_beside_files_over_http(service: Service) -> None:
+def test_learner_for_uploaded_files_over_http(service: Service) -> None:
     data = example()
     learner = data.pop("learner")
     files = [{"name": "problem.json", "text": json.dumps(data)}]

@@ -1,4 +1,4 @@
-"""Several vehicles or models, on the page: the fields, routes and lists, who serves, error histories, and the table."""
+"""Several vehicles or models on the page: fields, routes, lists, service, error histories, and the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the learner trains, chosen on the page: λ on a slider, the route following it."""
+"""Choice of the learner on the page: λ on a slider, and the route for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from service import EXAMPLES, districts, example
 
 
 def slide(page: Page, place: int) -> None:
-    """Put the slider somewhere, as a hand would."""
+    """Move the slider as a user would."""
     page.eval_on_selector(
         "#lambda",
         "(node, place) => { node.value = place; node.dispatchEvent(new Event('input', { bubbles: true })) }",
@@ -147,7 +147,7 @@ def test_the_best_regularization_moves_the_slider_and_shows_its_range(opened: Op
     assert page.locator("#lambda-scale .band").count() == 0
 
 
-def test_one_regularization_for_each_stop(opened: Open, tmp_path: Path) -> None:
+def test_one_regularization_per_stop(opened: Open, tmp_path: Path) -> None:
     page = opened()
     page.select_option("#example", "warehouse-robot")
     settle(page)
@@ -166,9 +166,7 @@ def test_one_regularization_for_each_stop(opened: Open, tmp_path: Path) -> None:
     assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
 
 
-def test_regions_come_and_go_beside_estimates_and_one_regularization_for_each_stop(
-    opened: Open, tmp_path: Path
-) -> None:
+def test_regions_are_added_and_dropped_with_estimates_and_schedules(opened: Open, tmp_path: Path) -> None:
     page = opened()
     delta = [[0, 1, 4, 2], [1, 0, 1, 3], [4, 1, 0, 2], [2, 3, 2, 0]]
     problem = Problem(
@@ -197,7 +195,7 @@ def test_regions_come_and_go_beside_estimates_and_one_regularization_for_each_st
     assert total(page) == pytest.approx(plan(problem).loss.total, rel=1e-3)
 
 
-def test_the_left_end_is_not_available_where_m_is_about_n(opened: Open, tmp_path: Path) -> None:
+def test_the_left_end_is_not_available_if_m_is_about_n(opened: Open, tmp_path: Path) -> None:
     page = opened()
     asked = show(page, tmp_path, districts())
     slide(page, place_of(1))
@@ -245,7 +243,7 @@ def test_gradient_steps(opened: Open, tmp_path: Path) -> None:
     assert total(page) == pytest.approx(plan(asked).loss.total, rel=1e-5)
 
 
-def test_a_choice_that_is_cancelled_leaves_the_regularization_where_it_was(opened: Open) -> None:
+def test_cancelling_a_choice_restores_the_regularization(opened: Open) -> None:
     page = opened()
     slide(page, place_of(2))
     settle(page)
@@ -257,7 +255,7 @@ def test_a_choice_that_is_cancelled_leaves_the_regularization_where_it_was(opene
     assert total(page) == before
 
 
-def test_a_file_that_leaves_the_choice_to_the_plan(opened: Open, tmp_path: Path) -> None:
+def test_file_that_leaves_lambda_to_the_plan(opened: Open, tmp_path: Path) -> None:
     page = opened()
     data = example()
     data["learner"] |= {"rule": "proximal", "regularization": "auto"}
@@ -269,7 +267,7 @@ def test_a_file_that_leaves_the_choice_to_the_plan(opened: Open, tmp_path: Path)
     assert page.locator("#lambda-scale .band").count() == 1
 
 
-def test_a_sentence_behind_each_term(opened: Open) -> None:
+def test_glossary_has_a_sentence_per_term(opened: Open) -> None:
     page = opened()
     slide(page, place_of(1))
     settle(page)
@@ -282,7 +280,7 @@ def test_a_sentence_behind_each_term(opened: Open) -> None:
         assert not page.is_visible("#explained")
 
 
-def test_samples_that_differ(opened: Open, tmp_path: Path) -> None:
+def test_different_numbers_of_samples(opened: Open, tmp_path: Path) -> None:
     page = opened()
     problem = Problem(
         travel=[[0, 2, 3], [2, 0, 1], [3, 1, 0]],

@@ -1,4 +1,4 @@
-"""How many visits, on the page: the switch, the curve and its slider, wishes for single regions, and the budget."""
+"""Optional visits on the page: the switch, the curve and its slider, required and forbidden regions, and the budget."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def undo(page: Page) -> None:
     settle(page)
 
 
-def marked(page: Page, kind: str) -> set[str]:
+def marked_regions(page: Page, kind: str) -> set[str]:
     """Return the names of the regions that are drawn as skipped, required or forbidden."""
     return set(page.eval_on_selector_all(f".region.{kind}", "nodes => nodes.map(n => n.dataset.name)"))
 
@@ -69,7 +69,7 @@ def test_all_regions_are_visited_unless_asked_otherwise(opened: Open, tmp_path: 
     settle(page)
     assert page.is_disabled("#redo")
     assert route(page) == list(plan(problem).route)
-    assert not marked(page, "skipped")
+    assert not marked_regions(page, "skipped")
     assert not any("visits" in url for url in asked)
 
 
@@ -82,7 +82,7 @@ def test_regions_that_do_not_pay_are_hollow(opened: Open, tmp_path: Path) -> Non
     assert 1 < len(found.route) < problem.size
     assert route(page) == list(found.route)
     assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
-    assert marked(page, "skipped") == set(found.skipped)
+    assert marked_regions(page, "skipped") == set(found.skipped)
     assert page.locator(".leg").count() == len(found.route) - 1
     fill = "node => getComputedStyle(node.querySelector('circle.dot')).fill"
     hollow = {region(page, name).evaluate(fill) for name in found.skipped}
@@ -167,7 +167,7 @@ def test_regions_are_required_and_forbidden_by_clicks_and_keys(opened: Open, tmp
     unwanted = next(name for name in plan(problem.replace(visits=Visits(required=[wanted]))).route if name != wanted)
     press(page, wanted)
     assert page.inner_text("#status") == f"{wanted} is required."
-    assert marked(page, "required") == {wanted}
+    assert marked_regions(page, "required") == {wanted}
     assert route(page) == list(plan(problem.replace(visits=Visits(required=[wanted]))).route)
     region(page, unwanted).focus()
     for _ in range(2):
@@ -177,30 +177,30 @@ def test_regions_are_required_and_forbidden_by_clicks_and_keys(opened: Open, tmp
     found = plan(problem.replace(visits=asked))
     assert route(page) == list(found.route)
     assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
-    assert (marked(page, "required"), marked(page, "forbidden")) == ({wanted}, {unwanted})
+    assert (marked_regions(page, "required"), marked_regions(page, "forbidden")) == ({wanted}, {unwanted})
     assert region(page, unwanted).locator(".number").text_content() == "×"
     assert ", skipped, forbidden," in (region(page, unwanted).get_attribute("aria-label") or "")
     page.keyboard.press(" ")
     settle(page)
-    assert not marked(page, "forbidden")
+    assert not marked_regions(page, "forbidden")
     undo(page)
-    assert marked(page, "forbidden") == {unwanted}
+    assert marked_regions(page, "forbidden") == {unwanted}
     region(page, wanted).focus()
     page.fill("#region-name", "Elsewhere")
     page.keyboard.press("Enter")
     settle(page)
-    assert marked(page, "required") == {"Elsewhere"}
+    assert marked_regions(page, "required") == {"Elsewhere"}
     assert len(route(page)) == len(found.route)
     region(page, unwanted).focus()
     page.keyboard.press("Delete")
     settle(page)
-    assert (marked(page, "required"), marked(page, "forbidden")) == ({"Elsewhere"}, set())
+    assert (marked_regions(page, "required"), marked_regions(page, "forbidden")) == ({"Elsewhere"}, set())
     page.keyboard.press("Control+z")
     settle(page)
-    assert marked(page, "forbidden") == {unwanted}
+    assert marked_regions(page, "forbidden") == {unwanted}
 
 
-def test_the_travel_budget(opened: Open, tmp_path: Path) -> None:
+def test_travel_budget_limits_routes(opened: Open, tmp_path: Path) -> None:
     page = opened()
     problem = show(page, tmp_path, survey())
     choose_paying(page)
@@ -305,7 +305,7 @@ def test_visits_of_a_file_are_shown_and_kept_over_a_reload(opened: Open, tmp_pat
     page.reload()
     settle(page)
     assert route(page) == list(found.route)
-    assert marked(page, "required") == {"Harbour"}
+    assert marked_regions(page, "required") == {"Harbour"}
     page.check("#visit-all")
     settle(page)
     assert len(route(page)) == problem.size
@@ -317,7 +317,7 @@ def test_a_depot_and_visits_that_pay(opened: Open, tmp_path: Path) -> None:
     region(page, "Harbour").focus()
     page.click("#depot")
     settle(page)
-    assert marked(page, "required") == {"Stadium"}
+    assert marked_regions(page, "required") == {"Stadium"}
     assert "Stadium" in route(page)
     assert page.locator(".leg").count() == len(route(page)) + 1
     assert len(route(page)) < problem.size - 1

@@ -21,7 +21,7 @@ def few_regions(**changes: Any) -> dict[str, Any]:
     return districts((0, 1, 4, 6, 11), **{"travel_rate": 0.5, **changes})
 
 
-def compared(page: Page) -> None:
+def start_comparison(page: Page) -> None:
     page.click("#compare-learners")
     page.wait_for_selector("#worth-rows tr")
 
@@ -30,7 +30,7 @@ def line(row: LearnerRow) -> str:
     return f'#worth-rows tr[data-learner="{row.learner}"][data-route="{row.route_kind}"]'
 
 
-def saved(page: Page, what: str, path: Path) -> Path:
+def save_file(page: Page, what: str, path: Path) -> Path:
     page.select_option("#save-what", what)
     with page.expect_download() as waiting:
         page.click("#save")
@@ -41,7 +41,7 @@ def saved(page: Page, what: str, path: Path) -> Path:
 def test_the_table_and_the_picture_are_those_of_the_library(opened: Open, tmp_path: Path) -> None:
     page = opened()
     problem = show(page, tmp_path, few_regions())
-    compared(page)
+    start_comparison(page)
     found = compare_learners(problem)
     assert page.locator("#worth-rows tr").count() == len(found.rows)
     for row in found.rows:
@@ -66,11 +66,11 @@ def test_the_table_and_the_picture_are_those_of_the_library(opened: Open, tmp_pa
         assert x[0] < x[1]  # the paper's learner is at the left end
 
 
-def test_a_row_is_applied(opened: Open, tmp_path: Path) -> None:
+def test_clicking_a_row_applies_it(opened: Open, tmp_path: Path) -> None:
     page = opened()
     problem = show(page, tmp_path, few_regions())
     before = route(page), total(page)
-    compared(page)
+    start_comparison(page)
     found = compare_learners(problem)
     rows = {(row.learner, row.route_kind): row for row in found.rows}
     shortest, papers = rows["proximal", "shortest"], rows["proximal", "papers-best"]
@@ -81,9 +81,9 @@ def test_a_row_is_applied(opened: Open, tmp_path: Path) -> None:
         assert route(page) == list(row.route or ())
         assert total(page) == pytest.approx(row.total, rel=1e-5)
         assert page.get_attribute(line(row), "aria-current") == "true"
-        kept = read_problem(saved(page, "problem .json", tmp_path / "problem.json"))
+        kept = read_problem(save_file(page, "problem .json", tmp_path / "problem.json"))
         assert (kept.learner.rule, kept.learner.regularization) == ("proximal", row.regularization)
-        plan = json.loads(saved(page, "plan .json", tmp_path / "plan.json").read_text())
+        plan = json.loads(save_file(page, "plan .json", tmp_path / "plan.json").read_text())
         assert plan["route"] == list(row.route or ())
         assert evaluate(kept, plan["route"]).loss.total == pytest.approx(row.total, rel=1e-9)
     least_squares = rows["least-squares", "shortest"]
@@ -105,7 +105,7 @@ def test_a_row_is_applied(opened: Open, tmp_path: Path) -> None:
 def test_another_problem_has_another_table(opened: Open, tmp_path: Path) -> None:
     page = opened()
     show(page, tmp_path, few_regions())
-    compared(page)
+    start_comparison(page)
     page.click('#worth-rows tr[data-learner="least-squares"][data-route="shortest"]')
     settle(page)
     given = total(page)
@@ -118,7 +118,7 @@ def test_another_problem_has_another_table(opened: Open, tmp_path: Path) -> None
     assert total(page) < given  # a route is planned again
 
 
-def test_a_refusal_is_one_line(opened: Open, tmp_path: Path) -> None:
+def test_refusal_has_one_line(opened: Open, tmp_path: Path) -> None:
     page = opened()
     show(page, tmp_path, few_regions(initial=[0] * 5))
     page.click("#compare-learners")
@@ -153,7 +153,7 @@ def test_it_fits_a_phone_without_least_squares(opened: Open, tmp_path: Path) -> 
     data = few_regions()
     data["learner"] |= {"features": 200, "samples": 200, "rule": "proximal", "regularization": 1}
     problem = show(page, tmp_path, data)
-    compared(page)
+    start_comparison(page)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 400
     found = compare_learners(problem)
     assert found.rows[0].refused is not None

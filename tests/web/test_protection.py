@@ -1,4 +1,4 @@
-"""What a service must survive: slow, large, many and crooked requests."""
+"""Robustness of the service: slow, large, many and malformed requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 import stuck_tasks
 from learnroute import InputError
-from learnroute.web import intake, pool, requests
+from learnroute.web import pool, request_bodies, requests
 from learnroute.web.jobs import Job
 from learnroute.web.pool import Ticket
 from learnroute.web.refusals import Refusal
@@ -34,8 +34,8 @@ def line_to(service: Service, *parts: str | bytes) -> Iterator[socket.socket]:
         yield line
 
 
-def heard(line: socket.socket) -> str:
-    """Return all that comes until the service closes the connection."""
+def receive_all(line: socket.socket) -> str:
+    """Return everything received until the service closes the connection."""
     found = b""
     with contextlib.suppress(ConnectionError):
         while part := line.recv(65536):
@@ -74,7 +74,7 @@ def test_limits_hold_whatever_a_number_is_written_as(service: Service, task: str
     assert (answer.status_code, answer.json()["field"]) == (422, member)
 
 
-def test_settings_are_kept_as_they_were_checked() -> None:
+def test_settings_store_validated_values() -> None:
     made = Settings(workers=2.0, queue=5.0, requests=7.0, limits=Limits(body=1e6, regions=9.0))  # type: ignore[arg-type]
     for value in (made.workers, made.queue, made.requests, made.limits.body, made.limits.regions):
         assert type(value) is int
@@ -88,7 +88,7 @@ def test_settings_are_kept_as_they_were_checked() -> None:
 
 
 def is_open(line: socket.socket) -> bool:
-    """Whether nothing has come over a connection, nor its end."""
+    """Whether a connection is open and has received nothing."""
     line.setblocking(False)
     try:
         line.recv(1, socket.MSG_PEEK)
@@ -102,23 +102,23 @@ def is_open(line: socket.socket) -> bool:
 def test_a_body_that_never_ends_is_answered_in_time() -> None:
     with serving(still=True, workers=1) as service:
         with line_to(service, HEAD, "Content-Length: 1000\r\n\r\n", "{") as line:
-            wait_for(lambda: service.intake.held == 1)
+            wait_for(lambda: service.bodies.held == 1)
             service.advance(50)
             assert is_open(line)
             service.advance(11)
-            answer = heard(line)
+            answer = receive_all(line)
         assert answer.startswith("HTTP/1.1 408 ")
         assert "within 60 seconds" in document(answer)["detail"]
         assert service.post("plan", problem=example()).status_code == 200
 
 
 def test_bodies_share_a_bound_on_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "MOST_HELD", 1_000_000)
+    monkeypatch.setattr(request_bodies, "MOST_HELD", 1_000_000)
     with serving(workers=1, limits=Limits(body=600_000)) as small, contextlib.ExitStack() as stack:
         part = b" " * 450_000
         for _ in range(2):
             stack.enter_context(line_to(small, HEAD, "Content-Length: 500000\r\n\r\n", part))
-        wait_for(lambda: small.intake.held == 900_000)
+        wait_for(lambda: small.bodies.held == 900_000)
         answer = small.client.post("/api/plan", content=part, headers={"content-type": "application/json"})
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
         assert small.post("plan", problem=example()).status_code == 200  # a small one still fits
@@ -144,8 +144,8 @@ def test_requests_that_wait_share_a_bound_on_memory(monkeypatch: pytest.MonkeyPa
 def test_a_finished_job_does_not_keep_its_request() -> None:
     async def finish() -> Job:
         job = Job("plan")
-        job.ticket = Ticket("plan", b"x" * 1000, job.hear)
-        job.hear(Refusal(422, "wrong"))
+        job.ticket = Ticket("plan", b"x" * 1000, job.receive)
+        job.receive(Refusal(422, "wrong"))
         return job
 
     assert asyncio.run(finish()).ticket is None
@@ -155,7 +155,7 @@ def test_an_aborted_upload_leaves_no_traceback(caplog: pytest.LogCaptureFixture)
     with serving(workers=1) as quiet:
         for head in ("Content-Length: 1000\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n5\r\n{"):
             with line_to(quiet, HEAD, head):
-                wait_for(lambda: quiet.intake.held == 1)
+                wait_for(lambda: quiet.bodies.held == 1)
         wait_for(lambda: metric(quiet, 'method="POST",route="/api/plan"') >= 2)
     assert [record.getMessage() for record in caplog.records if record.levelno >= 30] == []
 
@@ -166,14 +166,14 @@ def metric(service: Service, labels: str) -> float:
     return sum(float(line.split()[-1]) for line in lines if line.startswith(count) and labels in line)
 
 
-def test_two_lengths_of_one_body_are_refused(service: Service) -> None:
+def test_two_lengths_of_one_body_are_rejected(service: Service) -> None:
     """Content-Length and Transfer-Encoding: what one reader takes for a body, another takes for a request."""
     for lengths in (
         "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n",
         "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n",
     ):
         with line_to(service, HEAD, lengths, "0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n") as line:
-            answer = heard(line)
+            answer = receive_all(line)
         assert answer.startswith("HTTP/1.1 400 ")
         assert answer.count("HTTP/1.1") == 1  # what follows is not taken for a request
         assert document(answer)["field"] == "Transfer-Encoding"
@@ -204,13 +204,13 @@ def test_origins_are_compared_with_the_address_asked(service: Service) -> None:
     assert service.client.get("/", headers={"origin": "http://evil.example"}).status_code == 200  # a link leads here
 
 
-def test_crooked_names_are_not_ours(service: Service) -> None:
+def test_malformed_host_names_are_rejected(service: Service) -> None:
     for host in ("evil@localhost", "localhost:x", "localhost/", "127.0.0.1.evil.example", "localhost:80:80", "[::1"):
         assert service.client.get("/api/health", headers={"host": host}).status_code == 421, host
     assert service.client.get("/api/health", headers={"host": "[::1]:80"}).status_code == 200
 
 
-def test_of_a_million_unknown_members_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_million_unknown_members_one_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     told = []
 
     def count(error: Any, known: str) -> Refusal:
@@ -229,21 +229,21 @@ def test_drops_do_not_prolong_a_body() -> None:
         line_to(service, HEAD, "Content-Length: 1000\r\n\r\n", "{") as line,
     ):
         for held in range(1, 10):
-            wait_for(lambda held=held: service.intake.held == held)  # type: ignore[misc]
+            wait_for(lambda held=held: service.bodies.held == held)  # type: ignore[misc]
             service.advance(6)
             assert is_open(line)
             line.sendall(b"a")
         service.advance(12)
-        assert document(heard(line))["status"] == 408
+        assert document(receive_all(line))["status"] == 408
 
 
-def test_too_many_requests_at_once_are_refused_in_words_and_watching_goes_on() -> None:
+def test_too_many_requests_are_rejected_and_monitoring_continues() -> None:
     with serving(workers=1, requests=3, token="secret") as small, contextlib.ExitStack() as stack:
         wait_for(lambda: small.client.get("/health").status_code == 200)
         begun = HEAD + "Authorization: Bearer secret\r\nContent-Length: 1000\r\n\r\n{"
         for count in range(1, 4):
             stack.enter_context(line_to(small, begun))
-            wait_for(lambda count=count: small.intake.held == count)  # type: ignore[misc]
+            wait_for(lambda count=count: small.bodies.held == count)  # type: ignore[misc]
         refused = get(f"{small.url}/api/health")
         assert (refused.status_code, refused.headers["content-type"]) == (503, "application/problem+json")
         assert refused.headers["retry-after"] == "2"
@@ -256,17 +256,15 @@ def test_too_many_requests_at_once_are_refused_in_words_and_watching_goes_on() -
         assert small.post("plan", problem=example()).status_code == 200
 
 
-def test_what_is_not_http_is_refused_and_leaves_nothing_in_the_log(
-    service: Service, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_invalid_http_is_rejected_and_not_logged(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     chunked = f"{HEAD}Transfer-Encoding: chunked\r\n\r\n"
     for wrong in ("\0" * 100, "GET / HTTP/9\r\n\r\n", f"GET / HTTP/1.1\r\nX: {'a' * 100_000}", f"{chunked}-1\r\n"):
         with line_to(service, wrong) as line:
-            assert heard(line).startswith("HTTP/1.1 400 ")
+            assert receive_all(line).startswith("HTTP/1.1 400 ")
     with line_to(service, HEAD.replace("1.1", "1.0"), "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n") as line:
-        assert document(heard(line))["field"] == "Transfer-Encoding"
+        assert document(receive_all(line))["field"] == "Transfer-Encoding"
     with line_to(service, "GET ? HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as line:
-        assert document(heard(line))["status"] == 404
+        assert document(receive_all(line))["status"] == 404
     upgrade = "GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
     with line_to(service, upgrade) as line:
         assert b" 200 " in line.recv(4096)

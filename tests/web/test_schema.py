@@ -1,4 +1,4 @@
-"""The OpenAPI document against the service: generated requests, answers checked against what is promised."""
+"""The OpenAPI document against the service: generated requests, and answers checked against their schemas."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEFT_OUT: list[Any] = [positive_data_acceptance]
 
 
 def narrowed_document() -> dict[str, Any]:
-    """Return the document with problems of all kinds for plan alone: the other tasks read them by the same code."""
+    """Return the document with all kinds of problems for plan only, as all tasks read them by the same code."""
     document = make_app().openapi()
     problem = problem_to_dict(random_problem("euclidean", 2, Learner(80, 100, 0.1), 0))
     for task, kind in TASKS.items():
@@ -62,8 +62,8 @@ def document(service: Service) -> dict[str, Any]:
     return found
 
 
-def keeps(document: dict[str, Any], answer: httpx.Response, method: str, path: str, status: int = 200) -> Any:
-    """Check an answer against what the document promises for a call; return its content."""
+def check_answer(document: dict[str, Any], answer: httpx.Response, method: str, path: str, status: int = 200) -> Any:
+    """Check an answer against the document's schema for a call; return its content."""
     assert answer.status_code == status, answer.text
     promised = document["paths"][path][method]["responses"][str(status)]["content"]
     media = answer.headers["content-type"].partition(";")[0]
@@ -78,37 +78,37 @@ def test_the_example_of_each_task_is_answered_as_promised(
     body = document["paths"][f"/api/{task}"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     asked = document["components"]["schemas"][body["$ref"].rpartition("/")[2]]
     jsonschema.validate(asked["example"], {**body, "components": document["components"]})
-    keeps(document, service.post(task, **asked["example"]), "post", f"/api/{task}")
-    keeps(document, service.post(task, wings=2), "post", f"/api/{task}", 422)
+    check_answer(document, service.post(task, **asked["example"]), "post", f"/api/{task}")
+    check_answer(document, service.post(task, wings=2), "post", f"/api/{task}", 422)
 
 
-def test_plans_are_as_promised_whatever_they_are_proved_by(service: Service, document: dict[str, Any]) -> None:
+def test_plans_keep_their_claims_for_every_proof_method(service: Service, document: dict[str, Any]) -> None:
     kinds = set()
     for regions, features, limit in ((8, 80, 60), (8, 120, 60), (20, 120, 1e-9), (30, 80, 60), (40, 120, 60)):
         problem = problem_to_dict(random_problem("euclidean", regions, Learner(features, 100, 0.1), 0))
         for method in METHODS:
             answer = service.post("plan", problem=problem, method=method, time_limit=limit)
-            kinds.add(keeps(document, answer, "post", "/api/plan")["certificate"]["kind"])
+            kinds.add(check_answer(document, answer, "post", "/api/plan")["certificate"]["kind"])
     assert len(kinds) >= 3  # ng-routes, branch and bound, and what is left without time
 
 
 def test_facts_and_jobs_are_answered_as_promised(service: Service, document: dict[str, Any]) -> None:
     for path in ("health", "formats", "examples"):
-        keeps(document, service.client.get(f"/api/{path}"), "get", f"/api/{path}")
+        check_answer(document, service.client.get(f"/api/{path}"), "get", f"/api/{path}")
     for name in examples():
-        keeps(document, service.client.get(f"/api/examples/{name}"), "get", "/api/examples/{name}")
-    keeps(document, service.client.get("/api/examples/none"), "get", "/api/examples/{name}", 404)
+        check_answer(document, service.client.get(f"/api/examples/{name}"), "get", "/api/examples/{name}")
+    check_answer(document, service.client.get("/api/examples/none"), "get", "/api/examples/{name}", 404)
     submitted = service.client.post("/api/jobs", params={"task": "plan"}, json={"problem": example()})
     place = submitted.headers["location"]
-    keeps(document, submitted, "post", "/api/jobs", 202)
+    check_answer(document, submitted, "post", "/api/jobs", 202)
     wait_for(lambda: service.job(place)["state"] == "done")
-    keeps(document, service.client.get(place), "get", "/api/jobs/{id}")
-    keeps(document, service.client.get(f"{place}/result"), "get", "/api/jobs/{id}/result")
-    keeps(document, service.client.delete(place), "delete", "/api/jobs/{id}")
-    keeps(document, service.client.post("/api/jobs", json={}), "post", "/api/jobs", 422)
+    check_answer(document, service.client.get(place), "get", "/api/jobs/{id}")
+    check_answer(document, service.client.get(f"{place}/result"), "get", "/api/jobs/{id}/result")
+    check_answer(document, service.client.delete(place), "delete", "/api/jobs/{id}")
+    check_answer(document, service.client.post("/api/jobs", json={}), "post", "/api/jobs", 422)
 
 
-def test_an_unknown_task_is_refused_by_name(service: Service) -> None:
+def test_an_unknown_task_is_rejected_by_name(service: Service) -> None:
     answer = service.client.post("/api/jobs", params={"task": "journey"}, json={})
     assert (answer.status_code, answer.json()["field"]) == (422, "task")
     assert answer.json()["detail"].startswith("task = 'journey': unknown; known are plan, ")

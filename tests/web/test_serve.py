@@ -16,11 +16,11 @@ import pytest
 from learnroute.cli import run
 from learnroute.web.assets import examples, page_files
 from service import ROOT, get
-from waiting import GUARD, gone, wait_for
+from waiting import GUARD, has_ended, wait_for
 
 
 @contextlib.contextmanager
-def started(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def start_command(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start the command; give the process and the address that it prints."""
     command = [sys.executable, "-u", "-m", "learnroute", "serve", "--port", "0", *arguments]
     with subprocess.Popen(
@@ -42,28 +42,28 @@ def children(process: int) -> list[int]:
 
 
 def test_serving_on_loopback_until_interrupted() -> None:
-    with started() as (process, address):
+    with start_command() as (process, address):
         assert address.startswith("http://127.0.0.1:")
         assert get(f"{address}api/health").json()["status"] == "ok"
         workers = children(process.pid)
         process.send_signal(signal.SIGINT)
         assert process.wait(GUARD) in (0, 130)
         assert "Traceback" not in process.stderr.read()  # type: ignore[union-attr]
-    wait_for(lambda: all(gone(worker) for worker in workers))
+    wait_for(lambda: all(has_ended(worker) for worker in workers))
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at /proc")
 def test_workers_do_not_outlive_a_killed_service() -> None:
-    with started("--workers", "2") as (process, _):
+    with start_command("--workers", "2") as (process, _):
         wait_for(lambda: len(children(process.pid)) >= 2)
         workers = children(process.pid)
         process.kill()
         process.wait()
-    wait_for(lambda: all(gone(worker) for worker in workers))
+    wait_for(lambda: all(has_ended(worker) for worker in workers))
 
 
 def test_a_token_in_the_environment_is_asked_for_and_never_logged() -> None:
-    with started("--seconds", "600", LEARNROUTE_TOKEN="open-sesame") as (process, address):
+    with start_command("--seconds", "600", LEARNROUTE_TOKEN="open-sesame") as (process, address):
         base, _, fragment = address.partition("#")
         assert fragment == "token=open-sesame"  # a fragment is not sent with requests
         assert get(f"{base}api/formats").status_code == 401
@@ -74,7 +74,7 @@ def test_a_token_in_the_environment_is_asked_for_and_never_logged() -> None:
         assert "sesame" not in process.stderr.read()  # type: ignore[union-attr]
 
 
-def test_a_port_in_use_and_other_wrong_options_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_port_in_use_and_invalid_options_are_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -102,7 +102,7 @@ def test_without_the_web_stack_the_command_says_what_to_install() -> None:
     )
 
 
-def test_the_wheel_has_the_page_and_the_examples(tmp_path: Path) -> None:
+def test_wheel_contains_page_and_examples(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", str(tmp_path), "."]
     tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # CMake and Ninja
     subprocess.run(command, cwd=ROOT, env={**os.environ, "PATH": tools}, check=True, capture_output=True, timeout=GUARD)

@@ -14,7 +14,7 @@ import click
 
 from learnroute import __version__
 from learnroute.errors import InputError, did_you_mean, printable
-from learnroute.interrupts import leaving_at_once
+from learnroute.interrupts import exit_on_interrupt
 from learnroute.stale_core import newer_sources
 
 EXAMPLE = """\b
@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
         if cmd_name in MODULES and cmd_name not in self.commands:
-            with leaving_at_once():
+            with exit_on_interrupt():
                 module = import_module(f"{__name__}.{MODULES[cmd_name]}")
             for command in module.COMMANDS:
                 self.add_command(command)
@@ -95,8 +95,8 @@ class LazyGroup(click.Group):
         assert command.help is not None
         return " ".join(command.help.partition("\n\n")[0].split())
 
-    def all(self) -> Mapping[str, click.Command]:
-        """Return all commands by their names."""
+    def load(self) -> Mapping[str, click.Command]:
+        """Return all commands by name."""
         with click.Context(self) as context:
             return {name: command for name in MODULES if (command := self.get_command(context, name)) is not None}
 
@@ -121,10 +121,10 @@ def run(arguments: Sequence[str] | None = None, began: float | None = None) -> i
 
     Time limits count from `began` (of `time.monotonic`), so that they include the time for imports.
     """
-    sys.stdout, sys.stderr = _usable(sys.stdout), _usable(sys.stderr)
+    sys.stdout, sys.stderr = _safe_stream(sys.stdout), _safe_stream(sys.stderr)
     stdout = sys.stdout
     if newer := newer_sources():
-        _say(f"the compiled core is older than {', '.join(newer)}; run `make build`")
+        _print_error(f"the compiled core is older than {', '.join(newer)}; run `make build`")
     try:
         left = commands.main(args=arguments, prog_name="learnroute", standalone_mode=False, obj=began)
         sys.stdout.flush()
@@ -132,36 +132,36 @@ def run(arguments: Sequence[str] | None = None, began: float | None = None) -> i
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except click.UsageError as error:
-        return _refuse(f"{error.format_message()} (see {_path(error.ctx)} --help)")
+        return _fail(f"{error.format_message()} (see {_path(error.ctx)} --help)")
     except click.ClickException as error:
         first, *others = error.format_message().splitlines() or [""]
-        _refuse(first)
+        _fail(first)
         for line in others:  # a traceback of the user's own code
             click.echo(printable(line, None), err=True)
         return 2
     except InputError as error:
-        return _refuse(str(error))
+        return _fail(str(error))
     except MemoryError:
-        return _refuse("the problem does not fit into memory; give fewer regions")
+        return _fail("the problem does not fit into memory; give fewer regions")
     except ImportError as error:  # a library that is damaged, or that does not fit into memory
-        return _refuse(f"a library cannot be loaded: {' '.join(str(error).split())}")
+        return _fail(f"a library cannot be loaded: {' '.join(str(error).split())}")
     except (click.Abort, KeyboardInterrupt):
-        _say("interrupted")
+        _print_error("interrupted")
         return 130
     except (BrokenPipeError, SystemExit) as gone:
         if isinstance(gone, SystemExit) and sys.stdout is stdout:  # on a broken pipe, click replaces it
             raise
-        _abandon(stdout)
+        _discard_rest(stdout)
         return 0
     except OSError as error:
         cause = error.strerror or str(error)
-        if _in_printing(error):
-            _abandon(stdout)
-            return _refuse(f"standard output: cannot be written ({cause})")
-        return _refuse(f"{error.filename}: {cause}" if error.filename is not None else cause)
+        if _is_from_printing(error):
+            _discard_rest(stdout)
+            return _fail(f"standard output: cannot be written ({cause})")
+        return _fail(f"{error.filename}: {cause}" if error.filename is not None else cause)
 
 
-def _usable(stream: TextIO | None) -> TextIO:
+def _safe_stream(stream: TextIO | None) -> TextIO:
     """Return a stream that accepts any text; output to a closed stream is discarded."""
     if stream is None:
         return open(os.devnull, "w", encoding="utf-8")
@@ -170,7 +170,7 @@ def _usable(stream: TextIO | None) -> TextIO:
     return stream
 
 
-def _in_printing(error: OSError) -> bool:
+def _is_from_printing(error: OSError) -> bool:
     """Return whether an error comes from printing rather than from a named file."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -179,7 +179,7 @@ def _in_printing(error: OSError) -> bool:
     return error.filename is None and (module == __name__ or module.partition(".")[0] in ("click", "rich"))
 
 
-def _abandon(stream: TextIO) -> None:
+def _discard_rest(stream: TextIO) -> None:
     """Discard the remaining output of a stream, so that it does not fail again when the process ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -188,11 +188,11 @@ def _path(context: click.Context | None) -> str:
     return context.command_path if context else "learnroute"
 
 
-def _say(message: str) -> None:
+def _print_error(message: str) -> None:
     with contextlib.suppress(OSError):  # there is no way to report it
         print(f"learnroute: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
-def _refuse(message: str) -> int:
-    _say(message)
+def _fail(message: str) -> int:
+    _print_error(message)
     return 2

@@ -15,10 +15,10 @@ from learnroute.cli.common import (
     Source,
     check_outputs,
     command,
-    deliver,
     json_option,
     one_model_options,
     output_option,
+    output_result,
     plot_option,
     print_json,
     problem_file_of,
@@ -34,7 +34,7 @@ from learnroute.cli.tables import print_sheet
 from learnroute.comparison.of_learners import compare_learners
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, json_files, read_problem, write_plan
-from learnroute.formats.files import errors_naming, is_there, write_text
+from learnroute.formats.files import errors_naming, exists, write_text
 from learnroute.journeys import MEASURED, Journey
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import ESTIMATE, UPPER
@@ -130,7 +130,7 @@ def tradeoff_command(
 @click.option(
     "--within", type=float, metavar="SHARE", help="Dissimilarities may be smaller by up to this share, such as 0.2."
 )
-@click.option("--draws", type=int, default=200, show_default=True, help="Number of random dissimilarities to plan for.")
+@click.option("--draws", type=int, default=200, show_default=True, help="Number of random sets of dissimilarities.")
 @seed_option
 @time_option
 @json_option
@@ -154,7 +154,7 @@ def robustness_command(
     about = [f"uses {KINDS[UPPER]}, not the unbiased estimates"] if given.has_estimates else []
     with show_progress() as progress:
         found = robustness(given, within, draws, seed, time_left(time_limit), progress)
-    deliver(found, (*outputs, *pictures), as_json, *about)
+    output_result(found, (*outputs, *pictures), as_json, *about)
 
 
 @command(
@@ -181,7 +181,7 @@ def learners_command(
     problem = source.read()
     with show_progress() as progress:
         found = compare_learners(problem, seed, time_left(time_limit), progress)
-    deliver(found, (*outputs, *pictures), as_json)
+    output_result(found, (*outputs, *pictures), as_json)
 
 
 @command(
@@ -245,7 +245,7 @@ def journey_command(
             problem = problem if dissimilarities is None else problem.with_dissimilarities(dissimilarities)
             trip = Journey(problem, method or "auto", seed or 0, state, progress, time_left(time_limit))
         else:
-            if not is_there(state):
+            if not exists(state):
                 raise InputError("no such journey; start one with --begin", where=state)
             trip = Journey.resume(state)
         if visited:

@@ -221,7 +221,7 @@ OPTIONS = {
         "--return/--no-return",
         "return_",
         default=None,
-        help="Count the way back to the first region, or to the depot. Default: only with a depot.",
+        help="Count the return trip to the first region, or to the depot. Default: only with a depot.",
     ),
     "depot": _route(
         "--depot",
@@ -253,7 +253,7 @@ OPTIONS = {
     ),
     "at_most": _visits("--at-most", type=int, metavar="N", help="Maximum number of visits; regions become optional."),
     "budget": _visits(
-        "--budget", type=float, metavar="X", help="Maximum travel, including the way back; regions become optional."
+        "--budget", type=float, metavar="X", help="Maximum travel, including the return trip; regions become optional."
     ),
     "vehicles": _fleet("--vehicles", type=int, metavar="K", help="Number of vehicles; each trains its own model."),
     "models": _fleet(
@@ -298,8 +298,8 @@ def problem_options(function: F, without: Collection[str] = ()) -> F:
         constraints = {"start": start, "end": end, "return": return_}
         about = {name: others.pop(name) for name in ROUTE_OPTIONS if name in others and name not in own}
         source = Source(
-            file, drop_missing(learner), drop_missing(constraints), travel_rate, title, depot, dissimilarities,
-            wanted_visits(about), wanted_fleet(about),
+            file, given_options(learner), given_options(constraints), travel_rate, title, depot, dissimilarities,
+            visits_from_options(about), fleet_from_options(about),
         )  # fmt: skip
         return function(*args, source, **others)
 
@@ -323,19 +323,19 @@ def route_options(function: F) -> F:
     return function
 
 
-def wanted_visits(options: dict[str, Any]) -> dict[str, Any]:
+def visits_from_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the members of `visits` that options give."""
     found = {"forbidden": options["forbid"] or None, "repeat": options["repeat"], "at_most": options["at_most"]}
     found |= {"budget": options.get("budget")}
     if options["optional"] or options["require"]:
         found["required"] = options["require"]
-    return drop_missing(found)
+    return given_options(found)
 
 
-def wanted_fleet(options: dict[str, Any]) -> dict[str, Any]:
+def fleet_from_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the members of `fleet` that options give."""
     found = {name: options.get(name) for name in ("vehicles", "models", "serve", "limit")}
-    return drop_missing({**found, "travel": LONGEST if options.get("longest") else None})
+    return given_options({**found, "travel": LONGEST if options.get("longest") else None})
 
 
 def depot_place(text: str, problem: Problem) -> str | list[float]:
@@ -351,7 +351,7 @@ def depot_place(text: str, problem: Problem) -> str | list[float]:
     return place
 
 
-def drop_missing(options: dict[str, Any]) -> dict[str, Any]:
+def given_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None}
 
@@ -391,7 +391,7 @@ def output_option(help_text: str, required: bool = False) -> Callable[[F], F]:
     )  # fmt: skip
 
 
-def numbers_from(field: str, text: str) -> list[int]:
+def parse_numbers(field: str, text: str) -> list[int]:
     """Return the numbers of a comma-separated list, which may contain ranges such as 1-4."""
     found: list[int] = []
     for part in text.split(","):
@@ -429,7 +429,7 @@ def check_outputs(outputs: Sequence[Path], known: Collection[str], pictures: Seq
 
         from learnroute.plots import check_picture
 
-        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would warn about a read-only home
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # matplotlib would warn about a read-only home
         for path in pictures:
             check_picture(path)
     for path, times in Counter((*outputs, *pictures)).items():
@@ -442,8 +442,8 @@ def print_json(data: dict[str, Any]) -> None:
     click.echo(dumps(data), nl=False)
 
 
-def deliver(found: TableMixin, paths: Sequence[Path], as_json: bool, *about: str) -> None:
-    """Write a result to files and pictures, then print it as JSON, or as the kind of its problem and its tables."""
+def output_result(found: TableMixin, paths: Sequence[Path], as_json: bool, *about: str) -> None:
+    """Write a result to files and pictures, then print it as JSON, or as text: the kind of problem, and tables."""
     for path in paths:
         report_files(*found.save(path))
     if as_json:
@@ -484,20 +484,20 @@ def show_progress() -> Iterator[Progress]:
     """Show the progress of a long job on standard error: a bar in a terminal, otherwise occasional lines."""
     started = time.monotonic()
     if not sys.stderr.isatty():
-        spoken = started
+        printed = started
         begun: dict[str, tuple[float, float]] = {}  # time and progress at the first report of each stage
 
-        def speak(stage: str, share: float) -> None:
-            nonlocal spoken
+        def print_progress(stage: str, share: float) -> None:
+            nonlocal printed
             now = time.monotonic()
             since, before = begun.setdefault(stage, (now, share))
-            if now - spoken >= SELDOM:
-                spoken = now
+            if now - printed >= SELDOM:
+                printed = now
                 pace = (share - before) / (now - since) if now > since else 0.0
                 left = f", about {(1 - share) / pace:.0f} s left" if pace > 0 else ""
                 say(f"{stage}: {percent(share)} after {now - started:.0f} s{left}")
 
-        yield speak
+        yield print_progress
         return
 
     from rich.console import Console

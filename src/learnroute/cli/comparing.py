@@ -11,10 +11,10 @@ from learnroute.cli.common import (
     Source,
     check_outputs,
     command,
-    deliver,
     json_option,
     one_model_options,
     output_option,
+    output_result,
     plot_option,
     seed_option,
     show_progress,
@@ -49,7 +49,7 @@ def compare_command(
     names = [name.strip() for name in methods.split(",")] if methods is not None else None
     with show_progress() as progress:
         found = compare(problem, names, seed, time_left(time_limit), draws, progress)
-    deliver(found, (*outputs, *pictures), as_json)
+    output_result(found, (*outputs, *pictures), as_json)
 
 
 COMMANDS = (compare_command,)

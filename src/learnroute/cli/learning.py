@@ -18,9 +18,9 @@ from learnroute.cli.common import (
     Source,
     check_outputs,
     command,
-    deliver,
     json_option,
     output_option,
+    output_result,
     plot_option,
     print_json,
     problem_options,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from learnroute.learning.estimation import Estimate
-    from learnroute.learning.intake import Scaling
+    from learnroute.learning.preparation import Scaling
     from learnroute.learning.simulation import Simulation
     from learnroute.model.problem import Problem
     from learnroute.model.result import Plan
@@ -214,7 +214,7 @@ def estimate_command(
     if problem_file:
         problem = found.to_problem(samples=samples, regularization=strength, **between)
         report_files(*write_problem(problem, problem_file))
-    deliver(found, outputs, as_json)
+    output_result(found, outputs, as_json)
 
 
 def travel_fields(path: Path) -> dict[str, Any]:

@@ -15,11 +15,11 @@ from learnroute.cli.common import (
     Source,
     check_outputs,
     command,
-    deliver,
     exit_if_interrupted,
     json_option,
-    numbers_from,
     output_option,
+    output_result,
+    parse_numbers,
     plot_option,
     problem_options,
     route_stops,
@@ -57,7 +57,7 @@ from learnroute.solvers.registry import METHODS
     "--threads",
     type=int,
     metavar="K",
-    help="Number of search threads. Default: all cores with a time limit, otherwise 1 (or all cores where the route "
+    help="Number of search threads. Default: all cores with a time limit, otherwise 1 (or all cores if the route "
     "does not depend on their number).",
 )
 @json_option
@@ -82,7 +82,7 @@ def plan_command(
             params = params._replace(search=params.search._replace(threads=cores))
     with show_progress() as progress, stop_on_interrupt() as stop:
         found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads, stop)
-    deliver(found, (*outputs, *pictures), as_json)
+    output_result(found, (*outputs, *pictures), as_json)
     exit_if_interrupted(stop)
 
 
@@ -132,7 +132,7 @@ def evaluate_command(
     models = _trained_models(trained, problem, sum(map(len, stops)))
     with show_progress() as progress:
         found = evaluate(problem, stops if several else stops[0], time_left(time_limit), progress, models)
-    deliver(found, (*outputs, *pictures), as_json)
+    output_result(found, (*outputs, *pictures), as_json)
 
 
 def _trained_models(trained: str | None, problem: Problem, visits: int) -> list[int] | None:
@@ -144,7 +144,7 @@ def _trained_models(trained: str | None, problem: Problem, visits: int) -> list[
         return None
     if trained is None:
         raise InputError(f"missing; give the model (1 … {count}) that each visit trains", field="--trained")
-    numbers = numbers_from("--trained", trained)
+    numbers = parse_numbers("--trained", trained)
     if len(numbers) != visits or max(numbers) > count:
         reason = f"expected one model number from 1 to {count} per visit, {visits} in all"
         raise InputError(reason, field="--trained", value=trained)
@@ -177,7 +177,7 @@ def verify_command(
     plan = read_plan(plan_file)
     with errors_naming(plan_file):
         found = verify(problem, plan)
-    deliver(found, (), as_json)
+    output_result(found, (), as_json)
     context.exit(VERDICT_CODES[found.verdict])
 
 

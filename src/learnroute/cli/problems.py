@@ -35,7 +35,7 @@ from learnroute.formats import (
     write_plan,
     write_problem,
 )
-from learnroute.formats.beside import file_beside, write_beside
+from learnroute.formats.companion import companion_path, write_companion
 from learnroute.formats.files import errors_naming
 from learnroute.formats.json_files import problem_to_dict
 from learnroute.formats.parts import TRAVEL, read_dissimilarities, read_travel, size_of
@@ -105,8 +105,8 @@ def generate_command(
     else:
         problem = _with_models(travel, measured, family, learner, seed)
     for path in outputs:
-        if travel is not None and path == file_beside(travel) and travel.suffix.lower() in BESIDE:
-            write_beside(problem, travel, ("travel", "coordinates", "geographic"))
+        if travel is not None and path == companion_path(travel) and travel.suffix.lower() in BESIDE:
+            write_companion(problem, travel, ("travel", "coordinates", "geographic"))
             report_files(path)
         else:
             report_files(*write_problem(problem, path))
@@ -210,15 +210,15 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
         "triples": report.triples,
         "worst": _worst(problem, report),
         "repaired_entries": changed,
-        "last_region": problem.regions[objective_of(_problem_to_price(problem)).best_last],
+        "last_region": problem.regions[objective_of(_evaluable_problem(problem)).best_last],
         "guarantee": guarantee_of_algorithm1(problem, report).value,
-        "truth_beyond_bounds": _beyond_bounds(problem),
+        "truth_beyond_bounds": _count_beyond_bounds(problem),
         "dissimilarities": problem.dissimilarity_kind,
         "notes": list(initial_model_note(problem)),
     }
 
 
-def _problem_to_price(problem: Problem) -> Problem:
+def _evaluable_problem(problem: Problem) -> Problem:
     """Return a problem whose orders can be priced: with some λ if it is to be chosen, and one visit per region."""
     problem = problem.replace(visits=None, fleet=None) if problem.visits or problem.fleet else problem
     return problem.with_regularization(1.0) if problem.learner.undecided else problem
@@ -238,7 +238,7 @@ def _worst(problem: Problem, report: MetricReport) -> dict[str, Any] | None:
     }
 
 
-def _beyond_bounds(problem: Problem) -> int | None:
+def _count_beyond_bounds(problem: Problem) -> int | None:
     """Return the number of pairs whose true models differ by more than their bound; None if they are unknown."""
     if problem.truth is None or problem.transfer is not None or problem.size > 2000:
         return None
@@ -256,7 +256,7 @@ def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
     rows.append(("learner", f"{problem.regime} regime ({describe_learner(problem)})"))
     rows.append(("best last region", f"{facts['last_region']} (least score)"))
     rows.append(("travel", "same in both directions" if facts["symmetric"] else "differs by direction"))
-    rows.append(("triangle inequality", _triangle(facts)))
+    rows.append(("triangle inequality", _triangle_text(facts)))
     if facts["repaired_entries"] is not None:
         entries = len(problem.stops) * (len(problem.stops) - 1)
         rows.append(
@@ -277,7 +277,7 @@ def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
     print_table(Table.of_texts(("check", "result"), rows, left=2))
 
 
-def _triangle(facts: dict[str, Any]) -> str:
+def _triangle_text(facts: dict[str, Any]) -> str:
     worst = facts["worst"]
     if worst is None:
         return "holds"

@@ -12,10 +12,11 @@ from learnroute.cli.common import (
     Source,
     check_outputs,
     command,
-    deliver,
     exit_if_interrupted,
+    fleet_from_options,
     json_option,
     output_option,
+    output_result,
     plot_option,
     report_files,
     route_options,
@@ -24,19 +25,18 @@ from learnroute.cli.common import (
     suffixes,
     time_left,
     time_option,
-    wanted_fleet,
-    wanted_visits,
+    visits_from_options,
 )
 from learnroute.cli.learning import SCALINGS, travel_fields
-from learnroute.cli.own_code import own_code
 from learnroute.cli.training import (
     MEASURES,
     data_options,
     learner_by_name,
     read_regions,
-    route_errors_naming,
+    route_errors_in,
     samples_width,
 )
+from learnroute.cli.user_code import user_code
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, READERS, check_plan_destination
 from learnroute.formats.csv_files import training_member
@@ -48,7 +48,7 @@ from learnroute.model.learners import Proximal
 from learnroute.model.visits import Visits
 
 if TYPE_CHECKING:
-    from learnroute.learning.intake import Scaling
+    from learnroute.learning.preparation import Scaling
 
 AUTO = "auto"
 
@@ -107,7 +107,7 @@ def rehearse_command(
     check_outputs(outputs, PLAN_WRITERS, pictures)
     ends = {"start": about["start"], "end": about["end"], "return": about["return_"]}
     ends = {name: value for name, value in ends.items() if value is not None}
-    visits, fleet, depot = wanted_visits(about), wanted_fleet(about), about["depot"]
+    visits, fleet, depot = visits_from_options(about), fleet_from_options(about), about["depot"]
     problem = None
     if problem_file is not None:
         source = Source(problem_file, {}, ends, travel_rate, depot=depot, visits=visits, fleet=fleet)
@@ -139,7 +139,7 @@ def rehearse_command(
         if problem is not None:
             check_plan_destination(path, problem)
     chosen = AUTO if regularization == AUTO else None
-    with show_progress() as progress, stop_on_interrupt() as stop, own_code(learner), route_errors_naming(problem_file):
+    with show_progress() as progress, stop_on_interrupt() as stop, user_code(learner), route_errors_in(problem_file):
         found = rehearse(
             regions, made, problem, chosen, error, scaling=scaling, draws=draws, trainings=trainings, seed=seed,
             time_limit=time_left(time_limit), progress=progress, stop=stop, **fields,
@@ -147,7 +147,7 @@ def rehearse_command(
     for path in outputs:
         found.plan.save(path)
         report_files(path)
-    deliver(found, pictures, as_json)
+    output_result(found, pictures, as_json)
     exit_if_interrupted(stop)
 
 

@@ -9,7 +9,7 @@ import webbrowser
 import click
 
 from learnroute.cli.common import command
-from learnroute.errors import InputError, install
+from learnroute.errors import InputError, install_hint
 from learnroute.model.validation import as_number
 
 TOKEN_VARIABLE = "LEARNROUTE_TOKEN"
@@ -56,7 +56,7 @@ TOKEN_VARIABLE = "LEARNROUTE_TOKEN"
     help="Maximum time limit of a job; longer ones get status 422.",
 )
 @click.option("--patience", type=float, default=30, show_default=True, metavar="SECONDS",
-              help="Cancel jobs that nobody has polled for this time.")  # fmt: skip
+              help="Cancel jobs that have not been polled for this time.")  # fmt: skip
 @click.option(
     "--max-requests",
     type=int,
@@ -89,7 +89,7 @@ def serve_command(
     try:
         from learnroute.web.server import serve
     except ImportError:
-        raise InputError(f"the service needs FastAPI and uvicorn: {install('web')}") from None
+        raise InputError(f"the service needs FastAPI and uvicorn: {install_hint('web')}") from None
     from learnroute.web.settings import Limits, Settings, is_loopback
 
     token = os.environ.get(TOKEN_VARIABLE) or (

@@ -15,9 +15,9 @@ from learnroute.cli.common import (
     Name,
     check_outputs,
     command,
-    deliver,
     json_option,
     output_option,
+    output_result,
     report_files,
     say,
     show_progress,
@@ -27,7 +27,7 @@ from learnroute.errors import InputError, printable
 from learnroute.formats import PICTURES
 from learnroute.formats.files import is_folder
 from learnroute.study.experiment import Experiment, is_experiment, read_experiment
-from learnroute.study.own_problems import OwnProblems, read_problems
+from learnroute.study.given_problems import GivenProblems, read_problems
 from learnroute.study.rows import WRITERS, read_rows, write_rows
 from learnroute.study.store import Store
 from learnroute.study.summary import NUMERIC, condition
@@ -71,7 +71,7 @@ def sweep_command(
     for name in _row_files():
         write_rows(Store(output).rows(), output / name)
         report_files(output / name)
-    deliver(done, (), as_json)
+    output_result(done, (), as_json)
 
 
 @command(
@@ -138,7 +138,7 @@ def _experiment(files: tuple[Path, ...], methods: str | None) -> Experiment:
         if is_experiment(file):
             raise InputError("is an experiment; give it alone, or give only problem files", where=file)
     chosen: dict[str, Any] = {} if methods is None else {"methods": [name.strip() for name in methods.split(",")]}
-    return OwnProblems(read_problems([str(file) for file in files]), **chosen)
+    return GivenProblems(read_problems([str(file) for file in files]), **chosen)
 
 
 COMMANDS = (sweep_command, rows_command, plot_command)

@@ -18,9 +18,9 @@ from learnroute.cli.common import (
     Name,
     check_outputs,
     command,
-    deliver,
     json_option,
     output_option,
+    output_result,
     problem_file_of,
     report_files,
     route_stops,
@@ -30,7 +30,7 @@ from learnroute.cli.common import (
     suffixes,
     time_option,
 )
-from learnroute.cli.own_code import own_code
+from learnroute.cli.user_code import user_code
 from learnroute.errors import InputError, list_names, printable
 from learnroute.formats import WRITERS, plan_from, read_plan, read_problem, write_problem
 from learnroute.formats.csv_files import read_matrix
@@ -131,11 +131,11 @@ def transfer_command(
         made = learner_by_name(
             learner, regularization, needs_intercept(samples_width(regions, scaling), features, scaling)
         )
-        with own_code(learner):
+        with user_code(learner):
             found = transfer(
                 regions, made, repeats, error, seed, workers, time_limit, progress, rows, resample, scaling
             )  # fmt: skip
-    deliver(found, outputs, as_json)
+    output_result(found, outputs, as_json)
 
 
 @command(
@@ -176,12 +176,12 @@ def follow_command(
     regions = read_regions(data, target, region, skip, test, seed, scaling)
     made = _planned_learner(learner, regularization, planned, samples_width(regions, scaling))
     stops = planned or [stop.strip() for stop in (route or "").split(",")]
-    with show_progress() as progress, own_code(learner), route_errors_naming(plan_file):
+    with show_progress() as progress, user_code(learner), route_errors_in(plan_file):
         made = None if made is None else reseed(made, seed)
         found = follow(stops, regions, made, error, progress=progress, repeats=repeats, seed=seed)
     for note in found.notes if as_json else ():
         say(f"learnroute: {printable(note)}")
-    deliver(found, outputs, as_json)
+    output_result(found, outputs, as_json)
 
 
 @command(
@@ -227,7 +227,7 @@ def calibrate_command(
         fields["travel"] = [[costs[i][j] for j in place] for i in place]
     for path in outputs:
         report_files(*write_problem(found.to_problem(**fields), path))
-    deliver(found, (), as_json)
+    output_result(found, (), as_json)
 
 
 COMMANDS = (transfer_command, follow_command, calibrate_command)
@@ -250,7 +250,7 @@ def _planned_learner(
 
 
 @contextlib.contextmanager
-def route_errors_naming(file: Path | None) -> Iterator[None]:
+def route_errors_in(file: Path | None) -> Iterator[None]:
     """Prefix errors about the route, or about regions without samples, with the file that has the route."""
     try:
         yield
@@ -280,7 +280,7 @@ def learner_by_name(name: str | None, regularization: float | None, fit_intercep
         raise InputError(reason, field="--learner", found=repr(name))
     if os.getcwd() not in sys.path:  # as with python -m
         sys.path.insert(0, os.getcwd())
-    with own_code(name):
+    with user_code(name):
         try:
             made = importlib.import_module(module)
         except ModuleNotFoundError as error:
@@ -303,11 +303,11 @@ def read_regions(
     from learnroute.learning.data import RegionData, split
 
     if is_folder(data) and is_folder(data / "train") and is_folder(data / "test"):
-        parts = [_usable(read_samples(data / part, target, region, skip), data / part) for part in ("train", "test")]
+        parts = [_validate(read_samples(data / part, target, region, skip), data / part) for part in ("train", "test")]
         both = [name for name in parts[0] if name in parts[1]]
         pairs = {name: [_pair(name, part[name], scaling) for part in parts] for name in both}
         return {name: RegionData(train, test) for name, (train, test) in pairs.items()}
-    tables = _usable(read_samples(data, target, region, skip), data)
+    tables = _validate(read_samples(data, target, region, skip), data)
     if not 0 < test < 1:
         raise InputError("expected a share between 0 and 1", field="--test", found=f"= {test:g}")
     samples = {name: _pair(name, found, scaling) for name, found in tables.items()}
@@ -362,7 +362,7 @@ def _planned_training(plan_file: Path | None, route: str | None, problem_file: P
         return PlannedTraining.of(data if problem is None else plan_from(data, problem))
 
 
-def _usable(tables: dict[str, RegionTable], where: Path) -> dict[str, RegionTable]:
+def _validate(tables: dict[str, RegionTable], where: Path) -> dict[str, RegionTable]:
     failed = {name: found.problem for name, found in tables.items() if found.problem is not None}
     if failed:
         raise InputError("; ".join(causes(failed)), where=where)

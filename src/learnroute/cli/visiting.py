@@ -12,10 +12,10 @@ from learnroute.cli.common import (
     Source,
     check_outputs,
     command,
-    deliver,
     json_option,
-    numbers_from,
     output_option,
+    output_result,
+    parse_numbers,
     plot_option,
     problem_options,
     seed_option,
@@ -49,7 +49,7 @@ def visits_command(
     check_outputs(outputs, (*REPORTS, ".md"), pictures)
     with show_progress() as progress:
         found = visit_curve(source.read(), seed, time_left(time_limit), progress)
-    deliver(found, (*outputs, *pictures), as_json)
+    output_result(found, (*outputs, *pictures), as_json)
 
 
 @command(
@@ -87,10 +87,10 @@ def fleet_command(
     federated averaging with one client per region, for comparison.
     """
     check_outputs(outputs, (*REPORTS, ".md"), pictures)
-    sizes = numbers_from("--vehicles", vehicles), numbers_from("--models", models)
+    sizes = parse_numbers("--vehicles", vehicles), parse_numbers("--models", models)
     with show_progress() as progress:
         found = compare_fleets(source.read(), *sizes, serve, rounds, seed, time_left(time_limit), progress)
-    deliver(found, (*outputs, *pictures), as_json)
+    output_result(found, (*outputs, *pictures), as_json)
 
 
 COMMANDS = (visits_command, fleet_command)

@@ -32,7 +32,7 @@ from learnroute.tuning import (
     check_initial_model,
     error_curve,
     flat_range,
-    least_of,
+    minimise,
     route_finder,
     running_mean,
     shortest_of,
@@ -301,7 +301,7 @@ class _Table:
             together = self._tune(starts[0], part)
         budget.progress("routes", 1.0)
         search = route_finder(problem, METHODS["auto"], seed, part)
-        if not rounds.late:
+        if not rounds.is_late:
             together = tune_constant(problem, search, part.part(0.6), starts)
         known = [*starts, together.order]
         self.shortest = shortest_of(problem, known)
@@ -415,7 +415,7 @@ class _Table:
         """Evaluate the fit to all samples, with the best ridge prior."""
         m, travel = self.problem.learner.features, self._travel_loss(self.shortest)
         curve = pooled_curve(self.problem)
-        value, error = least_of(curve, PRIOR, self.problem.size, Rounds(self.budget))
+        value, error = minimise(curve, PRIOR, self.problem.size, Rounds(self.budget))
         totals = curve(PRIOR_FINE) + travel
         row = self._row_without_route(RECURSIVE, m * m + m, error)
         nearly = flat_range(PRIOR_FINE, totals, value, error + travel)

@@ -194,7 +194,7 @@ def compare(
     answers: list[tuple[Answer | RefusedError, float]] = []
     rounds = Rounds(budget.part(len(chosen) / parts))
     for k, (each, method) in enumerate(zip(seen, chosen, strict=True)):
-        if rounds.late:
+        if rounds.is_late:
             answers.append((RefusedError(LATE), 0.0))
             continue
         with rounds.measure():
@@ -222,7 +222,7 @@ def _compare_visits(problem: Problem, methods: Sequence[Method], seed: int, budg
     rounds = Rounds(budget)
     for k, method in enumerate(methods):
         try:
-            if rounds.late:
+            if rounds.is_late:
                 raise RefusedError(LATE)
             with rounds.measure():
                 found = plan_within(problem, method, seed, budget.part(1 / (len(methods) - k)))
@@ -274,7 +274,7 @@ def mean_loss(problem: Problem, method: Method, found: Plan, draws: int, budget:
     orders: list[IntArray] = []
     losses: list[Loss] = []
     rounds = Rounds(budget)
-    while len(orders) < draws and not rounds.late:
+    while len(orders) < draws and not rounds.is_late:
         with rounds.measure():
             orders.append(method.solve(objective, rng, budget.silent()).order)
             losses.append(expected_loss(problem, problem.regions_of(orders[-1])))

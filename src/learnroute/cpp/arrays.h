@@ -72,7 +72,7 @@ template <typename T> OwnedMatrix<T> to_numpy(std::vector<T> &&values, std::size
 }
 
 /// Pass a copy of numbers to Python.
-inline OwnedVector<double> copied(std::span<double const> values) {
+inline OwnedVector<double> to_numpy_copy(std::span<double const> values) {
     return to_numpy(std::vector<double>(values.begin(), values.end()));
 }
 
@@ -81,8 +81,8 @@ inline OwnedVector<std::int64_t> to_numpy_indices(std::span<Index const> values)
     return to_numpy(std::vector<std::int64_t>(values.begin(), values.end()));
 }
 
-/// Do work without holding the global interpreter lock.
-template <typename Work> auto released(Work const &work) {
+/// Run a function without holding the global interpreter lock.
+template <typename Work> auto without_gil(Work const &work) {
     nb::gil_scoped_release release;
     return work();
 }

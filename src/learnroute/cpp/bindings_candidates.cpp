@@ -9,17 +9,17 @@ using namespace nb::literals;
 void bind_candidates(nb::module_ &m) {
     using Lists = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
     m.def(
-        "put_quadrant_neighbours",
+        "insert_quadrant_neighbours",
         [](KdTree const &tree, Lists const &lists) {
             nb::gil_scoped_release release;
-            put_quadrant_neighbours(tree, {lists.data(), lists.size()}, lists.shape(1));
+            insert_quadrant_neighbours(tree, {lists.data(), lists.size()}, lists.shape(1));
         },
         "tree"_a, "lists"_a.noconvert(),
-        "Put the two nearest places of each quadrant into lists of the nearest, in the place of the farthest others.");
+        "Insert the two nearest places of each quadrant into lists of nearest places, in place of the farthest ones.");
     m.def(
         "relative_neighbours",
         [](FloatMatrix const &travel, std::size_t most, std::size_t first, std::size_t last) {
-            auto lists = released([&] { return relative_neighbours(matrix_of(travel), most, first, last); });
+            auto lists = without_gil([&] { return relative_neighbours(matrix_of(travel), most, first, last); });
             return to_numpy(std::move(lists), most);
         },
         "travel"_a.noconvert(), "most"_a, "first"_a, "last"_a,
@@ -35,20 +35,20 @@ void bind_candidates(nb::module_ &m) {
                 new (self) AlphaNearness(std::move(graph), first_step);
             },
             "start"_a.noconvert(), "target"_a.noconvert(), "cost"_a.noconvert(), "first_step"_a,
-            "The edges of vertex v are start[v] … start[v + 1] - 1, each edge once in each direction.")
+            "The edges of vertex v are start[v] … start[v + 1] - 1, each edge once per direction.")
         .def("ascend", &AlphaNearness::ascend, "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Raise the 1-tree bound by at most so many subgradient steps; return whether the ascent is over.")
+             "Raise the 1-tree bound by at most `steps` subgradient steps; return whether the ascent has ended.")
         .def_prop_ro("bound", &AlphaNearness::bound, "The best bound found.")
         .def_prop_ro(
-            "multipliers", [](AlphaNearness const &self) { return copied(self.multipliers()); }, nb::rv_policy::move,
-            "The multipliers of that bound.")
+            "multipliers", [](AlphaNearness const &self) { return to_numpy_copy(self.multipliers()); },
+            nb::rv_policy::move, "The multipliers of the best bound.")
         .def(
             "candidate_lists",
             [](AlphaNearness &self, FloatVector const &multipliers, std::size_t most) {
-                auto lists = released([&] { return self.candidate_lists(span_of(multipliers), most); });
+                auto lists = without_gil([&] { return self.candidate_lists(span_of(multipliers), most); });
                 return to_numpy(std::move(lists), most);
             },
             "multipliers"_a.noconvert(), "most"_a,
-            "Return for each vertex the `most` others of least α-value at some multipliers.");
+            "Return, for each vertex, the `most` vertices with the lowest α-values at these multipliers.");
 }
 } // namespace learnroute

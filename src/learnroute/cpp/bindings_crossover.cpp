@@ -66,12 +66,12 @@ std::vector<double> cross_pairs(EdgeAssembly &assembly, std::span<std::int64_t> 
 } // namespace
 
 void bind_crossover(nb::module_ &m) {
-    nb::class_<EdgeCounts>(m, "EdgeCounts", "How many tours of a population have each edge.")
+    nb::class_<EdgeCounts>(m, "EdgeCounts", "The number of tours of a population that contain each edge.")
         .def(nb::new_([](IntMatrix const &tours, FloatVector const &entropies) {
                  return edge_counts_of(matrix_of(tours), span_of(entropies));
              }),
              "tours"_a.noconvert(), "entropies"_a.noconvert(),
-             "`entropies` are those of an edge, by the number of tours that it is in.")
+             "`entropies` has the entropy of an edge by the number of tours that contain it.")
         .def("count", &EdgeCounts::count, "v"_a, "w"_a)
         .def(
             "entropy_lost",
@@ -79,29 +79,29 @@ void bind_crossover(nb::module_ &m) {
                 return counts.entropy_lost(changes_of(matrix_of(changes)));
             },
             "changes"_a.noconvert(),
-            "What the entropy falls by if neighbours are replaced: rows of vertex, old and new neighbour.");
+            "The decrease of the entropy if neighbours are replaced: rows of vertex, old and new neighbour.");
     nb::class_<EdgeAssembly>(m, "EdgeAssembly", "Edge assembly crossover (Nagata and Kobayashi 2013).")
         .def(nb::init<std::shared_ptr<Costs const>, ScoreTerms const *, KOptLimits, std::shared_ptr<Candidates const>,
                       std::size_t, EdgeCounts>(),
              "costs"_a, "terms"_a.none(), "limits"_a, "candidates"_a, "joining"_a, "counts"_a,
-             "Of tours counted in `counts`; subtours are joined along the first `joining` candidates per vertex.")
+             "`counts` has the population's edges; subtours are joined along the first `joining` candidates.")
         .def(
             "cross",
             [](EdgeAssembly &assembly, Tours const &tours, IntMatrix const &pairs, std::size_t children,
                std::size_t batches) {
-                auto gains = released([&] {
+                auto gains = without_gil([&] {
                     return cross_pairs(assembly, {tours.data(), tours.size()}, tours.shape(1), matrix_of(pairs),
                                        children, batches);
                 });
                 return to_numpy(std::move(gains));
             },
             "tours"_a.noconvert(), "pairs"_a.noconvert(), "children"_a, "batches"_a,
-            "Cross pairs (two tours and a seed): a better child takes the place of the first. Return the gains.")
+            "Cross pairs (two tours and a seed); a better child replaces the first tour. Return the gains.")
         .def_prop_ro("counts", &EdgeAssembly::counts, nb::rv_policy::reference_internal)
         .def_prop_ro(
             "kept", [](EdgeAssembly const &assembly) { return to_numpy_changes(assembly.kept()); }, nb::rv_policy::move,
-            "Changes of the last child kept: rows of vertex, old and new neighbour.");
+            "The changes of the last accepted child: rows of vertex, old and new neighbour.");
     m.def("ab_cycles", &ab_cycles_of, "tour"_a.noconvert(), "other"_a.noconvert(), "seed"_a,
-          "AB-cycles of two tours, each from a vertex that it leaves by an edge of the first.");
+          "The AB-cycles of two tours; the first edge of each belongs to the first tour.");
 }
 } // namespace learnroute

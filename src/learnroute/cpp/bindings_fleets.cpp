@@ -20,15 +20,15 @@ void bind_fleets(nb::module_ &m) {
                     std::move(visits), vector_of(importance), vehicles, models, merged, equal, longest, limit};
             },
             "visits"_a, "importance"_a, nb::kw_only(), "vehicles"_a, "models"_a, "merged"_a, "equal"_a, "longest"_a,
-            "limit"_a, "`models` are all of them, one per vehicle where there are several.");
-    nb::class_<FleetEnumeration>(m, "FleetEnumeration", "The best of all routes of a fleet, each of them tried.")
+            "limit"_a, "`models` is their total number: one per vehicle if there are several vehicles.");
+    nb::class_<FleetEnumeration>(m, "FleetEnumeration", "The best routes of a fleet, by complete enumeration.")
         .def(nb::init<std::shared_ptr<FleetProblem const>, double>(), "problem"_a, "relative"_a)
         .def("advance", &FleetEnumeration::advance, "nodes"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Go on by so many nodes; return whether all routes were seen.")
+             "Process up to `nodes` more nodes; return whether all routes have been enumerated.")
         .def_prop_ro(
             "best", [](FleetEnumeration const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
-            "The regions and the models of the best routes; empty where none keep the rules.")
-        .def_prop_ro("low", &FleetEnumeration::low, "A lower bound of all values, rounding included.");
+            "The regions and the models of the best routes; empty if there are no feasible ones.")
+        .def_prop_ro("low", &FleetEnumeration::low, "A lower bound on all values that accounts for rounding.");
     nb::class_<FleetSearch>(m, "FleetSearch", "Ruin and recreate of the routes of a fleet, by simulated annealing.")
         .def(
             "__init__",
@@ -46,21 +46,21 @@ void bind_fleets(nb::module_ &m) {
                 self.start(from_rows(regions, models), {std::move(weights), std::move(served_by)});
             },
             "regions"_a, "models"_a, "weights"_a, "served_by"_a,
-            "Start from routes that begin and end where they must.")
+            "Start from routes that begin and end at the required regions.")
         .def(
             "insert",
             [](FleetSearch &self, IntVector const &regions) {
                 nb::gil_scoped_release release;
                 self.insert(indices_of(regions));
             },
-            "regions"_a, "Put in regions that are required or pay.")
+            "regions"_a, "Insert regions that are required or pay.")
         .def("run", &FleetSearch::run, "iterations"_a, "temperature"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Ruin and recreate so many times.")
+             "Ruin and recreate `iterations` times.")
         .def_prop_ro(
             "best", [](FleetSearch const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
-            "The regions and the models of the best routes since the start; empty where none kept all rules.")
+            "The regions and the models of the best feasible routes since the start; empty if there were none.")
         .def_prop_ro("best_value", &FleetSearch::best_value, "Their value.")
         .def_prop_ro("typical_loss", &FleetSearch::typical_loss,
-                     "The median of what iterations of the last run cost that made the routes worse.");
+                     "The median cost increase of the last run's iterations that made the routes worse.");
 }
 } // namespace learnroute

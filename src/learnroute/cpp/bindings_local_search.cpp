@@ -11,7 +11,7 @@ using namespace nb::literals;
 
 namespace {
 void bind_costs(nb::module_ &m) {
-    nb::class_<Costs>(m, "Costs", "What edges between vertices cost.")
+    nb::class_<Costs>(m, "Costs", "The costs of the edges between vertices.")
         .def_static(
             "from_matrix",
             [](FloatMatrix const &travel, IntVector const &order, FloatVector const &begin, FloatVector const &finish,
@@ -21,7 +21,7 @@ void bind_costs(nb::module_ &m) {
                                                                   span_of(finish), directed, has_ends));
             },
             "travel"_a.noconvert(), "order"_a, "begin"_a, "finish"_a, "directed"_a, "has_ends"_a,
-            "Travel between regions, renumbered along an order; and what beginning and ending at each of these costs.")
+            "Create costs from a travel matrix, renumbered along an order, and the costs of beginning and ending.")
         .def_static(
             "from_places",
             [](FloatMatrix const &places, double unit, bool globe, FloatVector const &begin, FloatVector const &finish,
@@ -30,10 +30,9 @@ void bind_costs(nb::module_ &m) {
                     Costs::from_places(matrix_of(places), unit, globe, span_of(begin), span_of(finish), has_ends));
             },
             "places"_a, "unit"_a, "globe"_a, "begin"_a, "finish"_a, "has_ends"_a,
-            "Places in three dimensions, in the plane or on the unit sphere; and the costs of ends.")
+            "Create costs from places, in the plane or on the unit sphere, and the costs of beginning and ending.")
         .def("__call__", &Costs::operator(), "a"_a, "b"_a, "Return the cost of an edge.")
-        .def_prop_ro(
-            "vertices", [](Costs const &costs) { return costs.layout().vertices(); }, "How many vertices there are.");
+        .def_prop_ro("vertices", [](Costs const &costs) { return costs.layout().vertices(); }, "Number of vertices.");
 
     nb::class_<Candidates>(m, "Candidates", "Candidate lists of all vertices, sorted by distance.")
         .def(
@@ -51,16 +50,16 @@ void bind_costs(nb::module_ &m) {
                     found.push_back(entry.distance);
                 return to_numpy(std::move(found), candidates.length());
             },
-            nb::rv_policy::automatic, "What the edges to their entries cost, nearest first.");
+            nb::rv_policy::automatic, "The costs of the edges to the entries, nearest first.");
 }
 
 void bind_terms(nb::module_ &m) {
     nb::class_<ScoreTerms>(m, "ScoreTerms", "The part of the objective that depends on the positions of regions.")
-        .def_prop_ro("reach", &ScoreTerms::reach, "Positions from the end beyond which scores count for nothing.")
-        .def_prop_ro("floor", &ScoreTerms::floor, "What all terms add up to, at least.")
-        .def_prop_ro("least_gain", &ScoreTerms::least_gain, "A smaller gain is taken for rounding.")
+        .def_prop_ro("reach", &ScoreTerms::reach, "Positions from the end beyond which scores are negligible.")
+        .def_prop_ro("floor", &ScoreTerms::floor, "Lower bound on the sum of all terms.")
+        .def_prop_ro("least_gain", &ScoreTerms::least_gain, "Smaller gains are attributed to rounding.")
         .def("set_spare", &ScoreTerms::set_spare, "spare"_a,
-             "Say how much less the terms of this tour could be, at most.")
+             "Set the maximum possible decrease of the terms of this tour.")
         .def(
             "value",
             [](ScoreTerms &terms, IntVector const &tour) {
@@ -69,11 +68,11 @@ void bind_terms(nb::module_ &m) {
                 link(order, neighbours);
                 return terms.value_of(order, neighbours);
             },
-            "tour"_a, "Return the terms of a whole tour, added up from its end as far back as they reach.")
+            "tour"_a, "Return the sum of the terms of a tour, from its end as far back as they reach.")
         .def_prop_ro(
             "sums", [](ScoreTerms const &terms) { return to_numpy(terms.sums()); }, nb::rv_policy::automatic,
             "Running sums along the tour of a search.");
-    nb::class_<GeometricScores, ScoreTerms>(m, "GeometricScores", "Weights that fall by one factor per position.")
+    nb::class_<GeometricScores, ScoreTerms>(m, "GeometricScores", "Weights that decrease by one factor per position.")
         .def(
             "__init__",
             [](GeometricScores *self, Costs const &costs, FloatVector const &scores, double rate, double heaviest,
@@ -81,7 +80,7 @@ void bind_terms(nb::module_ &m) {
                 new (self) GeometricScores(costs.layout(), span_of(scores), rate, heaviest, least_gain, floor);
             },
             "costs"_a, "scores"_a, "rate"_a, "heaviest"_a, "least_gain"_a, "floor"_a);
-    nb::class_<FactoredScores, ScoreTerms>(m, "FactoredScores", "Weights that fall by factors of the regions.")
+    nb::class_<FactoredScores, ScoreTerms>(m, "FactoredScores", "Weights that decrease by a factor per region.")
         .def(
             "__init__",
             [](FactoredScores *self, Costs const &costs, FloatVector const &scores, FloatVector const &factors,
@@ -90,7 +89,7 @@ void bind_terms(nb::module_ &m) {
                     FactoredScores(costs.layout(), span_of(scores), span_of(factors), heaviest, least_gain, floor);
             },
             "costs"_a, "scores"_a, "factors"_a, "heaviest"_a, "least_gain"_a, "floor"_a);
-    nb::class_<GeneralScores, ScoreTerms>(m, "GeneralScores", "Any weights by position.")
+    nb::class_<GeneralScores, ScoreTerms>(m, "GeneralScores", "Arbitrary weights by position.")
         .def(
             "__init__",
             [](GeneralScores *self, Costs const &costs, FloatVector const &scores, FloatVector const &weights,
@@ -126,9 +125,9 @@ void bind_terms(nb::module_ &m) {
 void bind_local_search(nb::module_ &m) {
     bind_costs(m);
     bind_terms(m);
-    nb::class_<KOptLimits>(m, "KOptLimits", "What moves are looked for (`cpp/k_opt.h`).")
+    nb::class_<KOptLimits>(m, "KOptLimits", "Limits on the moves that are searched (`cpp/k_opt.h`).")
         .def(nb::init<double, double, Index, Index>(), "least_gain"_a, "credit"_a, "end_positions"_a, "longest"_a);
-    nb::class_<PerturbationParams>(m, "PerturbationParams", "How far apart the edges of a double bridge may be.")
+    nb::class_<PerturbationParams>(m, "PerturbationParams", "Limits on the extent and the cost of a double bridge.")
         .def(nb::init<int, Index, Index, Index, double>(), "walk"_a, "segment"_a, "longest_bridge"_a, "far_bridge"_a,
              "most_worse"_a);
     nb::class_<LocalSearch>(m, "LocalSearch", "A tour under iterated local search by k-opt moves and perturbations.")
@@ -142,8 +141,8 @@ void bind_local_search(nb::module_ &m) {
                 self.k_opt().use_candidates(std::move(candidates), std::move(breadth), only_listed);
             },
             "candidates"_a, "breadth"_a, "only_listed"_a = false,
-            "Take candidate lists, and how many entries each further edge of a move looks at.")
-        .def("drop_scores", &LocalSearch::drop_scores, "See travel alone from now on.")
+            "Set the candidate lists and the number of entries tried for each further edge of a move.")
+        .def("drop_scores", &LocalSearch::drop_scores, "Ignore scores from now on.")
         .def(
             "set_tour", [](LocalSearch &self, IntVector const &order) { self.set_tour(span_of(order)); }, "order"_a,
             "Start from a cycle of vertices.")
@@ -152,42 +151,42 @@ void bind_local_search(nb::module_ &m) {
             nb::rv_policy::automatic, "The tour as a cycle of vertices.")
         .def_prop_ro(
             "regions", [](LocalSearch const &self) { return to_numpy_indices(self.tour().regions()); },
-            nb::rv_policy::automatic, "Its regions in the order of visits.")
+            nb::rv_policy::automatic, "The regions in the order of visits.")
         .def(
             "next",
             [](LocalSearch const &self, Index vertex) {
                 return self.tour().at(self.tour().after(self.tour().position(vertex)));
             },
-            "vertex"_a, "Return the vertex behind another one.")
-        .def("update_terms", &LocalSearch::update_terms, "Add running sums up afresh.")
+            "vertex"_a, "Return the vertex after another one.")
+        .def("update_terms", &LocalSearch::update_terms, "Recompute the running sums.")
         .def_prop_ro("terms", &LocalSearch::terms, nb::for_getter(nb::sig("def terms(self) -> ScoreTerms | None")),
-                     "What prices the score part of moves; None where travel alone counts.")
-        .def_prop_ro("queued", &LocalSearch::queued, "How many vertices are to be looked at.")
-        .def("queue_all", &LocalSearch::queue_all, "Queue all vertices for a look.")
-        .def("clear_queue", &LocalSearch::clear_queue, "Look at no vertex any more.")
+                     "The score terms of moves; None if only travel counts.")
+        .def_prop_ro("queued", &LocalSearch::queued, "Number of queued vertices.")
+        .def("queue_all", &LocalSearch::queue_all, "Queue all vertices.")
+        .def("clear_queue", &LocalSearch::clear_queue, "Remove all vertices from the queue.")
         .def(
             "descend",
             [](LocalSearch &self, std::int64_t looks) {
                 nb::gil_scoped_release release;
                 return self.descend(looks);
             },
-            "looks"_a, "Make moves, with so many looks at queued vertices; return the gain.")
+            "looks"_a, "Apply improving moves of up to `looks` queued vertices; return the gain.")
         .def("improve", &LocalSearch::improve, "vertex"_a,
-             "Make the first move found that removes an edge of a vertex; return its gain, 0 if there is none.")
+             "Apply the first improving move that removes an edge of a vertex; return its gain, or 0 if there is none.")
         .def(
             "perturb_at",
             [](LocalSearch &self, Index vertex, std::int64_t bits, IntVector const &chosen) {
                 return self.perturb_at(vertex, bits, span_of(chosen));
             },
-            "vertex"_a, "bits"_a, "chosen"_a, "Make a double bridge; return what it costs, inf if it is not allowed.")
-        .def("undo", &LocalSearch::undo, "Undo all changes since they were last kept for good.")
-        .def("keep_changes", &LocalSearch::keep_changes, "Keep all changes for good.")
+            "vertex"_a, "bits"_a, "chosen"_a, "Apply a double bridge; return its cost, or inf if it is not allowed.")
+        .def("undo", &LocalSearch::undo, "Undo all changes that have not been made permanent.")
+        .def("keep_changes", &LocalSearch::keep_changes, "Make all changes permanent.")
         .def(
             "perturb",
             [](LocalSearch &self, FloatMatrix const &draws, IntMatrix const &chosen) {
                 nb::gil_scoped_release release;
                 self.perturb(matrix_of(draws), matrix_of(chosen));
             },
-            "draws"_a, "chosen"_a, "Perturb and descend, once per row; undo what is worse than accepted.");
+            "draws"_a, "chosen"_a, "Perturb and descend, once per row; undo the result unless it is accepted.");
 }
 } // namespace learnroute

@@ -20,14 +20,14 @@ void bind_matching(nb::module_ &m) {
                 new (self) Matching(size, std::move(arcs));
             },
             "size"_a, "source"_a.noconvert(), "target"_a.noconvert(), "weight"_a.noconvert(),
-            "Match greedily. Each edge is given once in each direction, sorted by source.")
+            "Start with a greedy matching. Each edge is given once per direction, sorted by source.")
         .def("match_next", &Matching::match_next, "first"_a, "most"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Search from up to `most` unmatched vertices, `first` on; return where to go on: the number of vertices "
-             "when done, -1 if there is no perfect matching.")
+             "Search from up to `most` unmatched vertices, starting at `first`; return the vertex to continue from: "
+             "the number of vertices if all are matched, -1 if there is no perfect matching.")
         .def(
             "dual_solution",
             [](Matching const &self) {
-                auto found = released([&] { return self.dual_solution(); });
+                auto found = without_gil([&] { return self.dual_solution(); });
                 nb::list sets;
                 for (auto const &set : found.sets)
                     sets.append(nb::make_tuple(to_numpy_indices(set.members), set.lift));
@@ -35,14 +35,14 @@ void bind_matching(nb::module_ &m) {
             },
             nb::sig("def dual_solution(self) -> tuple[numpy.typing.NDArray[numpy.int64], "
                     "list[tuple[numpy.typing.NDArray[numpy.int64], int]]]"),
-            "Return each vertex's own dual value, and the odd sets of positive value with theirs.")
+            "Return the dual value of each vertex, and the odd sets with a positive dual value, with these values.")
         .def(
             "unfold",
             [](Matching &self) {
-                auto mates = released([&] { return self.unfold(); });
+                auto mates = without_gil([&] { return self.unfold(); });
                 return to_numpy_indices(mates);
             },
-            "Return each vertex's mate, -1 if it has none. The dual solution is gone afterwards.");
+            "Return each vertex's mate, or -1 if it has none. This removes the dual solution.");
 
     nb::class_<Pricing>(m, "Pricing", "Edges of a complete graph with negative reduced cost (Cook and Rohe 1999).")
         .def(nb::init<Matching const &>(), "matching"_a)
@@ -51,21 +51,21 @@ void bind_matching(nb::module_ &m) {
             [](Pricing const &self, FloatMatrix const &weights, double scale, std::size_t first, std::size_t last,
                std::size_t most) {
                 auto found =
-                    released([&] { return self.negative_pairs(matrix_of(weights), scale, first, last, most); });
+                    without_gil([&] { return self.negative_pairs(matrix_of(weights), scale, first, last, most); });
                 return to_numpy(std::move(found), 2);
             },
             "weights"_a.noconvert(), "scale"_a, "first"_a, "last"_a, "most"_a,
-            "Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; none only if there are "
+            "Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; empty only if there are "
             "none.")
         .def(
             "negative_pairs_of_places",
             [](Pricing const &self, FloatMatrix const &places, double unit, bool round, double scale, std::size_t first,
                std::size_t last, std::size_t most) {
-                auto found = released(
+                auto found = without_gil(
                     [&] { return self.negative_pairs({matrix_of(places), unit, round}, scale, first, last, most); });
                 return to_numpy(std::move(found), 2);
             },
             "places"_a.noconvert(), "unit"_a, "round"_a, "scale"_a, "first"_a, "last"_a, "most"_a,
-            "Do the same where weights are distances.");
+            "Return the same if weights are distances.");
 }
 } // namespace learnroute

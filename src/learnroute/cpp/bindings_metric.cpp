@@ -17,6 +17,6 @@ void bind_metric(nb::module_ &m) {
         },
         "travel"_a.noconvert(), "travel_back"_a.noconvert(), "near"_a.noconvert(), "slack"_a, "shortest"_a.noconvert(),
         "first"_a, "last"_a,
-        "Lower `shortest` by detours with a short first leg; return how many save more than `slack`.");
+        "Lower `shortest` by detours with a short first leg; return the number that save more than `slack`.");
 }
 } // namespace learnroute

@@ -52,7 +52,7 @@ void bind_held_karp(nb::module_ &m) {
             "travel"_a, "scores"_a, "weights"_a, "factors"_a.none(), "last_costs"_a, "positions"_a,
             "noise"_a = nb::none(), "noise_factors"_a = nb::none())
         .def("fill", &HeldKarp::fill, "sets"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Put one region before each of the next so many sets; return the share of all that is done.")
+             "Extend the next `sets` sets by one region; return the share of all sets that is done.")
         .def(
             "best_set",
             [](HeldKarp const &self, FloatVector const &begin, std::size_t required, int at_least, int at_most,
@@ -61,8 +61,8 @@ void bind_held_karp(nb::module_ &m) {
                 return self.best_set(span_of(begin), required, at_least, at_most, total);
             },
             "begin"_a, "required"_a, "at_least"_a, "at_most"_a, "total"_a,
-            "Return the set of `at_least` to `at_most` regions, those required among them, whose best order costs "
-            "least.")
+            "Return the set of `at_least` to `at_most` regions, including all required ones, with the cheapest "
+            "order.")
         .def(
             "order",
             [](HeldKarp const &self, FloatVector const &begin, std::optional<std::size_t> members) {
@@ -71,8 +71,8 @@ void bind_held_karp(nb::module_ &m) {
             "begin"_a, "members"_a = nb::none(),
             "Trace the best order of all regions, or of a set; `begin` has the cost of beginning at each region.")
         .def_prop_ro(
-            "values", [](HeldKarp const &self) { return copied(self.values()); }, nb::rv_policy::automatic,
-            "The least cost of visiting each set to the end, from each of its regions.");
+            "values", [](HeldKarp const &self) { return to_numpy_copy(self.values()); }, nb::rv_policy::automatic,
+            "The minimum cost from each region of each set through the set to the end.");
 }
 
 void bind_ascent(nb::module_ &m) {
@@ -88,26 +88,26 @@ void bind_ascent(nb::module_ &m) {
             "multipliers"_a, "target"_a, nb::kw_only(), "pace"_a, "momentum"_a, "patience"_a, "fall"_a, "slowest"_a,
             "progress"_a)
         .def_prop_ro(
-            "multipliers", [](SubgradientAscent const &self) { return copied(self.multipliers()); },
-            nb::rv_policy::automatic, "Where the relaxation is to be solved next.")
+            "multipliers", [](SubgradientAscent const &self) { return to_numpy_copy(self.multipliers()); },
+            nb::rv_policy::automatic, "The multipliers at which to solve the relaxation next.")
         .def_prop_ro(
-            "best", [](SubgradientAscent const &self) { return copied(self.best()); }, nb::rv_policy::automatic,
+            "best", [](SubgradientAscent const &self) { return to_numpy_copy(self.best()); }, nb::rv_policy::automatic,
             "The multipliers of the best bound so far.")
         .def_prop_ro("bound", &SubgradientAscent::bound, "The best bound so far.")
-        .def_prop_ro("ended", &SubgradientAscent::ended, "Whether nothing is left to gain.")
+        .def_prop_ro("ended", &SubgradientAscent::ended, "Whether the ascent has ended.")
         .def_prop_rw("target", &SubgradientAscent::target, &SubgradientAscent::set_target,
                      "The value of a known order.")
-        .def("set_pace", &SubgradientAscent::set_pace, "pace"_a, "Let the next step aim at this share of the gap.")
+        .def("set_pace", &SubgradientAscent::set_pace, "pace"_a, "Set the share of the gap that the next step aims at.")
         .def(
             "forget_bound", [](SubgradientAscent &self) { self.set_bound(-inf); },
-            "Go on where the relaxation has become another one: whatever it gives next is the best so far.")
+            "Discard the best bound so far, because the relaxation has changed.")
         .def(
             "advance",
             [](SubgradientAscent &self, FloatVector const &subgradient, double bound) {
                 return self.advance(span_of(subgradient), bound);
             },
             "subgradient"_a, "bound"_a,
-            "Take a step from multipliers with this bound and subgradient; False where the ascent ends.");
+            "Take a step from multipliers with this bound and subgradient; return False if the ascent has ended.");
 }
 
 void bind_one_trees(nb::module_ &m) {
@@ -126,7 +126,7 @@ void bind_one_trees(nb::module_ &m) {
                               to_numpy_indices(tree.joined()), to_numpy_indices(tree.degree()));
         },
         "costs"_a, "status"_a, "multipliers"_a,
-        "Return the cheapest 1-tree: its total (inf where there is none), the region before `out`, the parents, the "
+        "Return the cheapest 1-tree: its total (inf if there is none), the region before `out`, the parents, the "
         "order of joining and the degrees of vertices.");
     m.def(
         "ascend_one_trees",
@@ -135,7 +135,7 @@ void bind_one_trees(nb::module_ &m) {
             ascend(matrix_of(costs), status_of(status), ascent, steps);
         },
         "costs"_a, "status"_a, "ascent"_a, "steps"_a, "Take subgradient steps that raise the bound of 1-trees.");
-    nb::class_<SparseOneTrees>(m, "SparseOneTrees", "The 1-trees of a tour graph on few of its edges.")
+    nb::class_<SparseOneTrees>(m, "SparseOneTrees", "1-trees of a tour graph on a sparse subset of its edges.")
         .def(
             "__init__",
             [](SparseOneTrees *self, IntVector const &start, IntVector const &target, FloatVector const &cost,
@@ -144,24 +144,24 @@ void bind_one_trees(nb::module_ &m) {
             },
             "start"_a, "target"_a, "cost"_a, "out"_a)
         .def("ascend", &SparseOneTrees::ascend, "ascent"_a, "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Take subgradient steps; fewer where the ascent ends or there is no 1-tree on these edges.");
+             "Take up to `steps` subgradient steps; stop early if the ascent ends or these edges contain no 1-tree.");
     m.def(
         "fix_by_reduced_cost",
         [](FloatMatrix const &costs, MutableStatusArray const &status, FloatVector const &multipliers, double limit) {
-            auto const found = released(
+            auto const found = without_gil(
                 [&] { return fix_by_reduced_cost(matrix_of(costs), status_of(status), span_of(multipliers), limit); });
             return std::tuple(found.bound, std::tuple(found.branch.vertex, found.branch.one, found.branch.two));
         },
         "costs"_a, "status"_a.noconvert(), "multipliers"_a, "limit"_a,
-        "Fix edges that no tour, or every tour, below `limit` takes; return the bound (inf where no tour is left) and "
-        "a vertex with one or two of its edges to branch on, -1 for none.");
+        "Fix edges that no tour, or every tour, below `limit` uses; return the bound (inf if no tour remains) and "
+        "a vertex with one or two of its edges to branch on, or -1.");
     m.def(
         "propagate",
         [](MutableStatusArray const &status) {
             nb::gil_scoped_release release;
             return propagate(status_of(status));
         },
-        "status"_a.noconvert(), "Fix what follows from what is fixed; False where no tour is left.");
+        "status"_a.noconvert(), "Fix edges that follow from fixed ones; return False if no tour remains.");
 }
 
 void bind_separation(nb::module_ &m) {
@@ -170,19 +170,19 @@ void bind_separation(nb::module_ &m) {
         [](BoolMatrix const &linked) {
             return to_numpy_indices(connected_components(linked.shape(0), matrix_of(linked)));
         },
-        "linked"_a, "Number the vertices by the component that they are in.");
+        "linked"_a, "Return the number of the connected component of each vertex.");
     m.def(
         "minimum_cuts",
         [](FloatMatrix const &x, double limit, double one) {
-            auto const found = released([&] { return minimum_cuts(matrix_of(x), limit, one); });
+            auto const found = without_gil([&] { return minimum_cuts(matrix_of(x), limit, one); });
             std::vector<OwnedVector<std::int64_t>> cuts;
             for (auto const &members : found)
                 cuts.push_back(to_numpy_indices(members));
             return cuts;
         },
         "x"_a, "limit"_a, "one"_a,
-        "Return sets of vertices with x(δ(S)) < limit, found on the way to the minimum cut; edges with x_e > one are "
-        "shrunk.");
+        "Return sets of vertices with x(δ(S)) < limit, found while computing the minimum cut; edges with x_e > one "
+        "are contracted.");
 }
 
 void bind_ng_routes(nb::module_ &m) {
@@ -190,20 +190,20 @@ void bind_ng_routes(nb::module_ &m) {
         .def("__len__", &Labels::size)
         .def_prop_ro(
             "full", [](Labels const &self) { return self.outcome() == LabellingOutcome::full; },
-            "Whether they are incomplete because there would be too many.")
+            "Whether they are incomplete because the limit on labels was exceeded.")
         .def_prop_ro(
             "late", [](Labels const &self) { return self.outcome() == LabellingOutcome::late; },
-            "Whether they are incomplete because the work allowed was used up.")
-        .def_prop_ro("work", &Labels::work, "Units of work that making them took.")
+            "Whether they are incomplete because the limit on work was exceeded.")
+        .def_prop_ro("work", &Labels::work, "Units of work that the labelling took.")
         .def(
             "cheapest_route",
             [](Labels const &self) {
                 auto const found = self.cheapest_route();
                 return std::tuple(found.cost, to_numpy_indices(found.regions));
             },
-            "Return cost and regions of the cheapest route, in the direction of the labels (inf where none is left).");
+            "Return cost and regions of the cheapest route, in the direction of the labels (inf if there is none).");
 
-    nb::class_<LayeredNetwork>(m, "LayeredNetwork", "The layered network that q-routes and ng-routes run through.")
+    nb::class_<LayeredNetwork>(m, "LayeredNetwork", "The layered network of q-routes and ng-routes.")
         .def(
             "__init__",
             [](LayeredNetwork *self, FloatMatrix const &arc_costs, FloatMatrix const &node_costs,
@@ -217,19 +217,19 @@ void bind_ng_routes(nb::module_ &m) {
                 return nb::ndarray<nb::numpy, double const, nb::ndim<2>>(self.arc_costs().data(),
                                                                          {self.size(), self.size()});
             },
-            nb::rv_policy::reference_internal, "Of region and region.")
+            nb::rv_policy::reference_internal, "Arc costs by region and region.")
         .def_prop_ro(
             "node_costs",
             [](LayeredNetwork const &self) {
                 return nb::ndarray<nb::numpy, double const, nb::ndim<2>>(self.node_costs().data(),
                                                                          {self.size(), self.size()});
             },
-            nb::rv_policy::reference_internal, "Of position and region.")
+            nb::rv_policy::reference_internal, "Node costs by position and region.")
         .def_prop_ro("free_share", &LayeredNetwork::free_share, "The share of arcs that are not fixed to 0.")
         .def(
             "q_route_costs",
             [](LayeredNetwork const &self, FloatVector const &multipliers) {
-                auto costs = released([&] { return self.q_route_costs(span_of(multipliers), Direction::forward); });
+                auto costs = without_gil([&] { return self.q_route_costs(span_of(multipliers), Direction::forward); });
                 return to_numpy(std::move(costs), self.size());
             },
             "multipliers"_a, "Return the cost of the cheapest q-route to each position and region.")
@@ -241,7 +241,7 @@ void bind_ng_routes(nb::module_ &m) {
                 nb::gil_scoped_release release;
                 self.fix_by_q_routes(span_of(multipliers), limit);
             },
-            "multipliers"_a, "limit"_a, "Fix the arcs to 0 that no q-route cheaper than `limit` takes.")
+            "multipliers"_a, "limit"_a, "Fix arcs to 0 that no q-route cheaper than `limit` uses.")
         .def(
             "label",
             [](LayeredNetwork &self, FloatVector const &multipliers, MaskCube const &ng_sets, Labels const *other,
@@ -254,8 +254,8 @@ void bind_ng_routes(nb::module_ &m) {
             },
             "multipliers"_a, "ng_sets"_a, "other"_a.none(), "forward"_a, "limit"_a, "labels_in_layer"_a,
             "labels_in_all"_a, "work"_a,
-            "Make the labels of ng-routes cheaper than `limit` in one direction, pruned by those of the other, if any. "
-            "If they are complete, fix the arcs to 0 that none of them takes.");
+            "Create the labels of ng-routes cheaper than `limit` in one direction, pruned by `other`, if given. "
+            "If they are complete, fix arcs to 0 that none of them uses.");
 }
 } // namespace
 

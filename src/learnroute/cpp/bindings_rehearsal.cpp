@@ -9,7 +9,7 @@ namespace learnroute {
 using namespace nb::literals;
 
 void bind_rehearsal(nb::module_ &m) {
-    nb::class_<Rehearsal>(m, "Rehearsal", "Trainings of a linear learner on samples that were dealt several times.")
+    nb::class_<Rehearsal>(m, "Rehearsal", "Training of a linear learner on several random divisions of the samples.")
         .def(
             "__init__",
             [](Rehearsal *self, std::size_t batches, std::size_t positions, std::size_t draws, FloatVector const &maps,
@@ -19,8 +19,8 @@ void bind_rehearsal(nb::module_ &m) {
                                      vector_of(roots), vector_of(aims), vector_of(rests));
             },
             "batches"_a, "positions"_a, "draws"_a, "maps"_a, "constants"_a, "start"_a, "roots"_a, "aims"_a, "rests"_a,
-            "Arrays are flat, the draw being the last index: maps by position, batch, row and column; constants by "
-            "position, batch and row; the initial model; and by test the error |R·w - z|² + r.")
+            "Arrays are flat; the draw is the last index. Maps are by position, batch, row and column, constants by "
+            "position, batch and row. The test error is the sum of |R·w - z|² + r over tests.")
         .def(
             "errors",
             [](Rehearsal const &self, IntVector const &batches) {
@@ -33,24 +33,24 @@ void bind_rehearsal(nb::module_ &m) {
                 return to_numpy(self.models_after(indices_of(batches)), self.draws());
             },
             "batches"_a, "Return the models after a sequence of batches, one column per draw.");
-    nb::class_<RehearsalSearch>(m, "RehearsalSearch", "Simulated annealing of routes that are priced by rehearsal.")
+    nb::class_<RehearsalSearch>(m, "RehearsalSearch", "Simulated annealing of routes that are evaluated by rehearsal.")
         .def(nb::init<std::shared_ptr<Rehearsal const>, std::shared_ptr<FleetProblem const>, Index, std::uint64_t>(),
              "rehearsal"_a, "problem"_a, "batches_per_region"_a, "seed"_a,
-             "Batch k·b + v is the one of the visit number v to region k. Where models are averaged, the rehearsal has "
-             "one test of all regions, else one per region.")
+             "Batch k·b + v is for visit number v to region k. If models are averaged, the rehearsal has one test of "
+             "all regions, otherwise one per region.")
         .def(
             "start",
             [](RehearsalSearch &self, Rows const &regions, Rows const &models) {
                 self.start(from_rows(regions, models));
             },
-            "regions"_a, "models"_a, "Start from routes that keep the rules.")
+            "regions"_a, "models"_a, "Start from feasible routes.")
         .def("run", &RehearsalSearch::run, "moves"_a, "temperature"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Look at so many random moves.")
+             "Try `moves` random moves.")
         .def_prop_ro(
             "best", [](RehearsalSearch const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
             "The regions and the models of the best routes since the start.")
         .def_prop_ro("best_value", &RehearsalSearch::best_value, "Their value.")
         .def_prop_ro("typical_loss", &RehearsalSearch::typical_loss,
-                     "The median of what moves of the last run cost that made the routes worse.");
+                     "The median cost increase of the last run's moves that made the routes worse.");
 }
 } // namespace learnroute

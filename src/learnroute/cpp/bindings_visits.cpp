@@ -13,7 +13,7 @@ using namespace nb::literals;
 
 namespace {
 /// Return the transpose of a square matrix; nothing if the matrix is symmetric.
-std::vector<double> transposed(FloatMatrix const &matrix) {
+std::vector<double> transpose(FloatMatrix const &matrix) {
     constexpr std::size_t block = 32; // rows and columns that fit into a cache together
     auto const view = matrix_of(matrix);
     auto const size = view.rows();
@@ -34,7 +34,7 @@ std::vector<double> transposed(FloatMatrix const &matrix) {
 }
 
 void bind_problem(nb::module_ &m) {
-    nb::class_<VisitProblem>(m, "VisitProblem", "Sequences of visits and what they cost (`model.visit_objective`).")
+    nb::class_<VisitProblem>(m, "VisitProblem", "Optional and repeated visits (`model.visit_objective`).")
         .def(
             "__init__",
             [](VisitProblem *self, FloatMatrix const &travel, double rate, FloatMatrix const &retention,
@@ -51,13 +51,13 @@ void bind_problem(nb::module_ &m) {
                 new (self) VisitProblem{static_cast<Index>(scores.size()),
                                         rate,
                                         vector_of(travel),
-                                        transposed(travel),
+                                        transpose(travel),
                                         std::move(updates),
                                         retention.shape(0) == 1,
                                         retention.shape(1) == 1,
                                         coupled,
                                         vector_of(dissimilarities),
-                                        transposed(dissimilarities),
+                                        transpose(dissimilarities),
                                         vector_of(initial),
                                         vector_of(scores),
                                         total,
@@ -74,50 +74,51 @@ void bind_problem(nb::module_ &m) {
             "travel"_a, "rate"_a, "retention"_a, "plasticity"_a, "coupling"_a, "second"_a, "noise"_a,
             "dissimilarities"_a, "initial"_a, "scores"_a, "total"_a, "count"_a, "required"_a, "repeats"_a, "at_least"_a,
             "at_most"_a, "budget"_a, "first"_a, "last"_a, "cyclic"_a,
-            "Travel has one stop more than there are regions: where routes come from and go to. Tables of updates have "
-            "one row per position, or a single one, and one column per region, or a single one. First and last are "
+            "Travel has one additional stop, at which routes start and end. Tables of updates have one row per "
+            "position or a single row, and one column per region or a single column. First and last are "
             "regions, or -1.")
         .def(
             "nearest",
             [](VisitProblem const &self, std::size_t most) {
-                auto lists = released([&] { return self.nearest(most); });
+                auto lists = without_gil([&] { return self.nearest(most); });
                 return to_numpy(std::move(lists), most);
             },
             "most"_a, "Return the nearest others of each region by travel there and back, nearest first.");
 }
 
 void bind_exact(nb::module_ &m) {
-    nb::class_<VisitEnumeration>(m, "VisitEnumeration", "The best of all sequences of visits, each of them tried.")
+    nb::class_<VisitEnumeration>(m, "VisitEnumeration", "The best sequence of visits, by complete enumeration.")
         .def(nb::init<std::shared_ptr<VisitProblem const>, double>(), "problem"_a, "relative"_a)
         .def("advance", &VisitEnumeration::advance, "nodes"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Go on by so many nodes; return whether all sequences were seen.")
+             "Process up to `nodes` more nodes; return whether all sequences have been enumerated.")
         .def_prop_ro(
             "best", [](VisitEnumeration const &self) { return to_numpy_indices(self.best()); },
-            nb::rv_policy::automatic, "The best sequence; empty where none keeps the rules.")
-        .def_prop_ro("low", &VisitEnumeration::low, "A lower bound of all values, rounding included.");
-    nb::class_<VisitLabelling>(m, "VisitLabelling", "The best sequence of visits where errors are not coupled.")
+            nb::rv_policy::automatic, "The best sequence; empty if there is no feasible one.")
+        .def_prop_ro("low", &VisitEnumeration::low, "A lower bound on all values that accounts for rounding.");
+    nb::class_<VisitLabelling>(m, "VisitLabelling", "The best sequence of visits if errors are not coupled.")
         .def(nb::init<std::shared_ptr<VisitProblem const>, double, std::size_t>(), "problem"_a, "bound"_a,
              "most_labels"_a)
         .def("advance", &VisitLabelling::advance, "looks"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Look at about so many labels; return whether all were made, or too many.")
-        .def_prop_ro("full", &VisitLabelling::full, "Whether labels are incomplete because there would be too many.")
-        .def_prop_ro("done", &VisitLabelling::done, "The share of lengths that are done.")
+             "Examine about `looks` labels; return whether the labelling has ended.")
+        .def_prop_ro("full", &VisitLabelling::full, "Whether the limit on labels was exceeded.")
+        .def_prop_ro("done", &VisitLabelling::done, "The share of sequence lengths that are done.")
         .def_prop_ro(
             "best", [](VisitLabelling const &self) { return to_numpy_indices(self.best()); }, nb::rv_policy::automatic,
-            "The best sequence; empty where none below the bound keeps the rules.");
+            "The best sequence; empty if no feasible one has a value below the bound.");
 }
 
 void bind_search(nb::module_ &m) {
-    nb::class_<VisitRoute>(m, "VisitRoute", "A sequence of visits, its value, and what a further visit would cost.")
+    nb::class_<VisitRoute>(m, "VisitRoute", "A sequence of visits, its value, and its value with one additional visit.")
         .def(nb::init<std::shared_ptr<VisitProblem const>>(), "problem"_a)
         .def(
             "assign", [](VisitRoute &self, IntVector const &visits) { self.assign(indices_of(visits)); }, "visits"_a,
-            "Change the visits.")
-        .def_prop_ro("value", &VisitRoute::value, "Its value; inf where there is no visit.")
+            "Set the visits.")
+        .def_prop_ro("value", &VisitRoute::value, "The value of the sequence; inf if it is empty.")
         .def_prop_ro("travel", &VisitRoute::travel, "Its travel.")
         .def(
-            "prices", [](VisitRoute &self, Index region) { return copied(self.prices(region)); }, "region"_a,
-            "Return the value with a further visit to a region, by the place it is put at.");
+            "insertion_values",
+            [](VisitRoute &self, Index region) { return to_numpy_copy(self.insertion_values(region)); }, "region"_a,
+            "Return the value with an additional visit to a region, by place of insertion.");
     nb::class_<VisitSearch>(m, "VisitSearch", "Ruin and recreate of a sequence of visits, by simulated annealing.")
         .def(
             "__init__",
@@ -130,25 +131,25 @@ void bind_search(nb::module_ &m) {
             "contrary"_a, "seed"_a, "`near` lists the nearest other regions of each, nearest first.")
         .def(
             "start", [](VisitSearch &self, IntVector const &visits) { self.start(indices_of(visits)); }, "visits"_a,
-            "Start from a sequence that begins and ends where it must.")
+            "Start from a sequence that begins and ends at the required regions.")
         .def(
             "insert",
             [](VisitSearch &self, IntVector const &regions) {
                 nb::gil_scoped_release release;
                 return self.insert(indices_of(regions));
             },
-            "regions"_a, "Put in regions that are required or pay; return whether those required found a place.")
+            "regions"_a, "Insert regions that are required or pay; return whether all required ones could be inserted.")
         .def("run", &VisitSearch::run, "iterations"_a, "temperature"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Ruin and recreate so many times.")
+             "Ruin and recreate `iterations` times.")
         .def_prop_ro(
             "current", [](VisitSearch const &self) { return to_numpy_indices(self.current()); },
-            nb::rv_policy::automatic, "The present sequence.")
+            nb::rv_policy::automatic, "The current sequence.")
         .def_prop_ro(
             "best", [](VisitSearch const &self) { return to_numpy_indices(self.best()); }, nb::rv_policy::automatic,
-            "The best sequence since the start that keeps all rules; empty where there was none.")
+            "The best feasible sequence since the start; empty if there was none.")
         .def_prop_ro("best_value", &VisitSearch::best_value, "Its value.")
         .def_prop_ro("typical_loss", &VisitSearch::typical_loss,
-                     "The median of what iterations of the last run cost that made the sequence worse.");
+                     "The median cost increase of the last run's iterations that made the sequence worse.");
 }
 } // namespace
 

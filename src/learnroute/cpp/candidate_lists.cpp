@@ -13,7 +13,7 @@ template <typename List> bool is_in(List const &list, std::int64_t entry) {
 }
 
 /// Whether at most one entry of a list is nearer to region j than the owner of the list, i, is.
-bool few_nearer(MatrixView<double> travel, std::span<std::int64_t const> list, std::size_t i, std::size_t j) {
+bool has_few_nearer(MatrixView<double> travel, std::span<std::int64_t const> list, std::size_t i, std::size_t j) {
     auto nearer = 0;
     for (auto const entry : list)
         if (travel(static_cast<std::size_t>(entry), j) < travel(i, j) && ++nearer == 2)
@@ -22,7 +22,7 @@ bool few_nearer(MatrixView<double> travel, std::span<std::int64_t const> list, s
 }
 } // namespace
 
-void put_quadrant_neighbours(KdTree const &tree, std::span<std::int64_t> lists, std::size_t most) {
+void insert_quadrant_neighbours(KdTree const &tree, std::span<std::int64_t> lists, std::size_t most) {
     for (std::size_t i = 0; i < tree.items().size(); ++i) {
         auto const chosen = tree.quadrant_neighbours(static_cast<Index>(i));
         auto const list = lists.subspan(i * most, most);
@@ -56,18 +56,18 @@ std::vector<std::int64_t> relative_neighbours(MatrixView<double> travel, std::si
         fill_nearest([ways](std::size_t j) { return ways[j]; }, size, i, near, apart);
         list.clear();
         for (auto const j : near)
-            if (list.size() < most && few_nearer(travel, list, i, j))
+            if (list.size() < most && has_few_nearer(travel, list, i, j))
                 list.push_back(j);
         farther.clear(); // regions outside a cluster
         if (list.size() < most)
             for (std::size_t j = 0; j < size; ++j)
-                if (j != i && is_nearer(near.back(), j) && few_nearer(travel, list, i, j))
+                if (j != i && is_nearer(near.back(), j) && has_few_nearer(travel, list, i, j))
                     farther.push_back(static_cast<std::int64_t>(j));
         while (list.size() < most && !farther.empty()) {
             auto const nearest = std::ranges::min_element(farther, is_nearer);
             list.push_back(*nearest);
             farther.erase(nearest);
-            std::erase_if(farther, [&](std::int64_t j) { return !few_nearer(travel, list, i, j); });
+            std::erase_if(farther, [&](std::int64_t j) { return !has_few_nearer(travel, list, i, j); });
         }
         for (auto const j : near)
             if (list.size() < most && !is_in(list, j))

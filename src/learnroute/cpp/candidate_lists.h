@@ -33,7 +33,7 @@ template <typename Way> void fill_nearest(Way const &way, std::size_t size, std:
 /// farthest entries.
 ///
 /// `lists` has one row of `most` entries per place, nearest first.
-void put_quadrant_neighbours(KdTree const &tree, std::span<std::int64_t> lists, std::size_t most);
+void insert_quadrant_neighbours(KdTree const &tree, std::span<std::int64_t> lists, std::size_t most);
 
 /// Return candidate lists of the regions `first` to `last` - 1: first relative neighbours (Toussaint 1980), then the
 /// nearest regions.

@@ -1,6 +1,6 @@
 #include "fleet.h"
 
-#include "dice.h"
+#include "rng.h"
 
 #include <algorithm>
 #include <numeric>
@@ -38,11 +38,11 @@ std::size_t Fleet::visit_count() const {
 }
 
 double Fleet::excess() const {
-    return std::max(0.0, travel_ - visits().budget) + excess_beside(ways_.size());
+    return std::max(0.0, travel_ - visits().budget) + other_excess(ways_.size());
 }
 
 /// Return the travel of the other vehicles beyond their limits.
-double Fleet::excess_beside(std::size_t vehicle) const {
+double Fleet::other_excess(std::size_t vehicle) const {
     auto found = 0.0;
     for (std::size_t other = 0; other < ways_.size(); ++other)
         found += other == vehicle ? 0.0 : std::max(0.0, ways_[other].travel - problem_->limit);
@@ -147,7 +147,7 @@ void Fleet::add_region(Index region, Index model, double sign) {
         unserved_ += weight * visits().initial[region];
         return;
     }
-    auto const *const seen = visits().seen_from(region);
+    auto const *const seen = visits().dissimilarities_to(region);
     auto *const scores = own_scores_.data() + model * regions;
     for (std::size_t k = 0; k < regions; ++k)
         scores[k] += weight * seen[k];
@@ -206,7 +206,7 @@ double Fleet::error() const {
 }
 
 /// Return the length of the longest route of the other vehicles, or 0 if it is not paid for.
-double Fleet::longest_beside(std::size_t vehicle) const {
+double Fleet::longest_other(std::size_t vehicle) const {
     auto found = 0.0;
     for (std::size_t other = 0; problem_->longest && other < ways_.size(); ++other)
         found = other == vehicle ? found : std::max(found, ways_[other].travel);
@@ -214,14 +214,14 @@ double Fleet::longest_beside(std::size_t vehicle) const {
 }
 
 /// Return the cost of travel, given the total of all vehicles and the longest route.
-double Fleet::paid(double total, double longest) const {
+double Fleet::travel_cost(double total, double longest) const {
     if (!problem_->longest)
         return visits().rate * total;
     return visits().rate * (longest + shorter / static_cast<double>(ways_.size()) * total);
 }
 
 double Fleet::value() const {
-    return paid() + penalty_ * excess() + error();
+    return travel_cost() + penalty_ * excess() + error();
 }
 
 std::pair<Service, double> const &Fleet::serve() {
@@ -255,10 +255,10 @@ std::pair<Service, double> const &Fleet::serve() {
 }
 
 /// Return the error if an untrained model is trained in a region, with a good service after that.
-double Fleet::opened(Index region, Index model) {
+double Fleet::error_with_new_model(Index region, Index model) {
     auto const &update = visits().update(0, region);
     auto const common = update.noise - update.coupling * visits().initial[region];
-    auto const *const towards = visits().towards_of(region);
+    auto const *const towards = visits().dissimilarities_from(region);
     auto const models = trainings_.size();
     if (!problem_->merged) {
         auto found = 0.0;
@@ -293,12 +293,12 @@ double Fleet::opened(Index region, Index model) {
 }
 
 /// Find the cost of all travel if a vehicle visits a region, by place of insertion.
-void Fleet::price_travel(Index region, Index vehicle) {
+void Fleet::find_travel_costs(Index region, Index vehicle) {
     auto const &[stops, legs, travel] = ways_[vehicle];
     auto const *const to = visits().travel_to(region);
     auto const *const from = visits().travel_from(region);
-    auto const beside = longest_beside(vehicle);
-    auto const excess_others = excess_beside(vehicle);
+    auto const beside = longest_other(vehicle);
+    auto const excess_others = other_excess(vehicle);
     auto const spare = problem_->limit - travel;
     auto const spare_in_all = visits().budget - travel_;
     auto const round = legs.size() == 1 && visits().cyclic;
@@ -306,16 +306,16 @@ void Fleet::price_travel(Index region, Index vehicle) {
     for (std::size_t place = 0; place < legs.size(); ++place) {
         auto const detour = round ? 0.0 : to[stops[place]] + from[stops[place + 1]] - legs[place];
         auto const excess = excess_others + std::max(0.0, detour - spare) + std::max(0.0, detour - spare_in_all);
-        costs_[place] = paid(travel_ + detour, std::max(beside, travel + detour)) + penalty_ * excess;
+        costs_[place] = travel_cost(travel_ + detour, std::max(beside, travel + detour)) + penalty_ * excess;
     }
 }
 
-void Fleet::price(Index region, Index vehicle, Index model, Insertion &best, double blink, Dice &dice) {
+void Fleet::find_insertion(Index region, Index vehicle, Index model, Insertion &best, double blink, Rng &rng) {
     auto &training = trainings_[model];
     auto const untrained = !training.is_trained();
-    auto const errors = training.prices(region);
+    auto const errors = training.insertion_values(region);
     auto const share = untrained ? 0.0 : problem_->merged ? service_.weights[model] : 1.0;
-    auto const rest = untrained ? opened(region, model) : error() - share * training.value();
+    auto const rest = untrained ? error_with_new_model(region, model) : error() - share * training.value();
     auto const &route = routes_[vehicle];
     std::size_t const begin = visits().first >= 0 ? 1 : 0;
     auto const end = route.size() + (visits().last >= 0 ? 0 : 1);
@@ -324,12 +324,12 @@ void Fleet::price(Index region, Index vehicle, Index model, Insertion &best, dou
         if (place > 0 && route[place - 1].model == model)
             ++position;
         auto const value = costs_[place] + rest + share * errors[position];
-        if (value < best.value && place >= begin && (blink == 0.0 || dice.uniform() >= blink))
+        if (value < best.value && place >= begin && (blink == 0.0 || rng.uniform() >= blink))
             best = {value, vehicle, static_cast<Index>(place), model};
     }
 }
 
-Insertion Fleet::best_insertion(Index region, double blink, Dice &dice) {
+Insertion Fleet::best_insertion(Index region, double blink, Rng &rng) {
     Insertion best;
     if (static_cast<Index>(visit_count()) >= visits().at_most)
         return best;
@@ -341,8 +341,8 @@ Insertion Fleet::best_insertion(Index region, double blink, Dice &dice) {
         untrained = untrained || fresh;
         auto const vehicle = problem_->vehicles > 1 ? model : 0;
         if (vehicle == model)
-            price_travel(region, vehicle);
-        price(region, vehicle, model, best, blink, dice);
+            find_travel_costs(region, vehicle);
+        find_insertion(region, vehicle, model, best, blink, rng);
     }
     return best;
 }

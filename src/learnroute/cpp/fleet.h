@@ -85,12 +85,12 @@ class Fleet {
     void weigh();
     void set_equal_weights(std::span<double> weights) const;
     void add_region(Index region, Index model, double sign);
-    void price_travel(Index region, Index vehicle);
-    void price(Index region, Index vehicle, Index model, Insertion &best, double blink, class Dice &dice);
-    double opened(Index region, Index model);
-    [[nodiscard]] double longest_beside(std::size_t vehicle) const;
-    [[nodiscard]] double excess_beside(std::size_t vehicle) const;
-    [[nodiscard]] double paid(double total, double longest) const;
+    void find_travel_costs(Index region, Index vehicle);
+    void find_insertion(Index region, Index vehicle, Index model, Insertion &best, double blink, class Rng &rng);
+    double error_with_new_model(Index region, Index model);
+    [[nodiscard]] double longest_other(std::size_t vehicle) const;
+    [[nodiscard]] double other_excess(std::size_t vehicle) const;
+    [[nodiscard]] double travel_cost(double total, double longest) const;
     [[nodiscard]] double error() const;
     [[nodiscard]] double merged_error(std::span<double const> weights) const;
 
@@ -113,12 +113,14 @@ public:
     /// count a little, too.
     [[nodiscard]] double value() const;
     /// The cost of the current travel.
-    [[nodiscard]] double paid() const { return paid(travel_, std::max(ways_[0].travel, longest_beside(0))); }
+    [[nodiscard]] double travel_cost() const {
+        return travel_cost(travel_, std::max(ways_[0].travel, longest_other(0)));
+    }
     /// Return the best service for the current routes and its error.
     std::pair<Service, double> const &serve();
     /// Find the best place for a visit to a region, with penalised excess travel. A share `blink` of the places is
     /// skipped.
-    Insertion best_insertion(Index region, double blink, Dice &dice);
+    Insertion best_insertion(Index region, double blink, Rng &rng);
     void insert(Index region, Insertion const &where);
 };
 } // namespace learnroute

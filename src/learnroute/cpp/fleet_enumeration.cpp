@@ -24,7 +24,7 @@ void FleetEnumeration::Errors::train(FleetProblem const &problem, VisitProblem::
             }
     }
     common[model] = update.second * common[model] - update.coupling * here + update.noise;
-    auto const *const towards = problem.visits->towards_of(visit.region);
+    auto const *const towards = problem.visits->dissimilarities_from(visit.region);
     for (std::size_t j = 0; j < regions; ++j)
         row[j] = update.retention * row[j] + update.plasticity * towards[j];
 }
@@ -50,14 +50,14 @@ Index FleetEnumeration::choices() const {
     return problem_->vehicles > 1 ? visits().regions + 1 : visits().regions * problem_->models;
 }
 
-double FleetEnumeration::way_home(Node const &node) const {
+double FleetEnumeration::travel_back(Node const &node) const {
     return visits().travel(node.visit.region, visits().cyclic ? node.begin : visits().outside());
 }
 
 bool FleetEnumeration::enter(Index choice) {
     if (problem_->vehicles == 1)
         return visit({choice / problem_->models, choice % problem_->models});
-    return choice == visits().regions ? send_next() : visit({choice, nodes_[depth_].vehicle});
+    return choice == visits().regions ? start_next_vehicle() : visit({choice, nodes_[depth_].vehicle});
 }
 
 bool FleetEnumeration::visit(FleetVisit visit) {
@@ -93,11 +93,11 @@ bool FleetEnumeration::visit(FleetVisit visit) {
     return true;
 }
 
-bool FleetEnumeration::send_next() {
+bool FleetEnumeration::start_next_vehicle() {
     auto const &before = nodes_[depth_];
     if (before.begin < 0 || before.vehicle + 1 == problem_->vehicles || !visits().may_end(before.visit.region))
         return false;
-    auto const travel = before.travel + way_home(before);
+    auto const travel = before.travel + travel_back(before);
     if (travel > problem_->limit || before.finished + travel > visits().budget)
         return false;
     auto &node = nodes_[depth_ + 1];
@@ -174,11 +174,11 @@ std::pair<double, double> FleetEnumeration::error(Node const &node) {
     return {MergeWeights::value(means_, apart, weights), 2 * relative_ * size};
 }
 
-void FleetEnumeration::look() {
+void FleetEnumeration::evaluate() {
     auto const &node = nodes_[depth_];
     if (node.missing > 0 || node.made < visits().at_least || node.begin < 0 || !visits().may_end(node.visit.region))
         return;
-    auto const travel = node.travel + way_home(node);
+    auto const travel = node.travel + travel_back(node);
     if (travel > problem_->limit || node.finished + travel > visits().budget)
         return;
     auto const paid = visits().rate * (problem_->longest ? std::max(node.longest, travel) : node.finished + travel);
@@ -201,7 +201,7 @@ bool FleetEnumeration::advance(std::int64_t nodes) {
                 return true;
             leave();
         } else if (enter(node.next++)) {
-            look();
+            evaluate();
         }
     }
     return false;

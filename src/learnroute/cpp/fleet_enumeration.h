@@ -56,12 +56,12 @@ class FleetEnumeration {
 
     [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
     [[nodiscard]] Index choices() const;
-    [[nodiscard]] double way_home(Node const &node) const;
+    [[nodiscard]] double travel_back(Node const &node) const;
     bool enter(Index choice);
     bool visit(FleetVisit visit);
-    bool send_next();
+    bool start_next_vehicle();
     void leave();
-    void look();
+    void evaluate();
     std::pair<double, double> error(Node const &node);
 
 public:

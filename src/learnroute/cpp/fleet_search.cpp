@@ -43,17 +43,17 @@ void FleetSearch::insert(std::span<Index const> regions) {
     fleet_.assign(trial_);
     absent_.assign(regions.begin(), regions.end());
     recreate(0.0);
-    keep(has_required(visits()) ? value() : inf);
+    accept(has_required(visits()) ? value() : inf);
 }
 
 /// Return the value of the trial routes with the best service.
 double FleetSearch::value() {
     auto const enough = static_cast<Index>(fleet_.visit_count()) >= visits().at_least;
-    return enough ? fleet_.paid() + fleet_.serve().second : inf;
+    return enough ? fleet_.travel_cost() + fleet_.serve().second : inf;
 }
 
 /// Accept the trial routes.
-void FleetSearch::keep(double value) {
+void FleetSearch::accept(double value) {
     current_.routes = trial_;
     current_.service = fleet_.serve().first;
     current_.value = value;
@@ -76,7 +76,7 @@ void FleetSearch::locate() {
             Place const place{static_cast<Index>(vehicle), at};
             movable_.push_back(place);
             auto &known = places_[route[at].region];
-            if (known.vehicle < 0 || dice_.coin())
+            if (known.vehicle < 0 || rng_.coin())
                 known = place;
         }
     }
@@ -88,9 +88,9 @@ bool FleetSearch::relabel() {
     auto const models = fleet_.problem().models;
     if (fleet_.problem().vehicles > 1 || models == 1 || route.empty())
         return false;
-    auto const other = dice_.below(models);
-    auto const from = dice_.below(route.size());
-    auto const length = dice_.coin() ? 1 : 1 + dice_.below(short_segment);
+    auto const other = rng_.below(models);
+    auto const from = rng_.below(route.size());
+    auto const length = rng_.coin() ? 1 : 1 + rng_.below(short_segment);
     for (auto at = from; at < std::min(from + length, static_cast<Index>(route.size())); ++at)
         route[at].model = other;
     return true;
@@ -99,23 +99,23 @@ bool FleetSearch::relabel() {
 /// Apply a random move to nearby visits. Return whether there was one.
 bool FleetSearch::rearrange() {
     trial_ = current_.routes;
-    if (fleet_.problem().vehicles == 1 && fleet_.problem().models > 1 && dice_.below(3) == 0)
+    if (fleet_.problem().vehicles == 1 && fleet_.problem().models > 1 && rng_.below(3) == 0)
         return relabel();
     if (movable_.size() < 2 || !has_neighbours())
         return false;
-    if (dice_.below(seldom) == 0)
+    if (rng_.below(seldom) == 0)
         return recombine();
-    auto const here = movable_[dice_.below(movable_.size())];
+    auto const here = movable_[rng_.below(movable_.size())];
     auto &route = trial_[here.vehicle];
     auto const there = places_[draw_near(route[here.at].region)];
     Index const begin = visits().first >= 0 ? 1 : 0;
     auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
-    if (dice_.below(rare) == 0)
-        turn_at(route, begin, end, here.at, dice_);
+    if (rng_.below(rare) == 0)
+        turn_at(route, begin, end, here.at, rng_);
     else if (there.vehicle < 0 || (there.vehicle == here.vehicle && there.at == here.at))
         return false;
     else if (here.vehicle == there.vehicle)
-        move_between(route, begin, end, here.at, there.at, dice_);
+        move_between(route, begin, end, here.at, there.at, rng_);
     else
         rearrange_between(here, there);
     return true;
@@ -147,10 +147,10 @@ bool FleetSearch::recombine() {
         auto const to = joined_[place].region;
         lengths_.push_back(lengths_.back() + (from < 0 || to < 0 ? longest : visits().travel(from, to)));
     }
-    auto const [from, middle, to] = draw_cuts(lengths_, longest, dice_);
+    auto const [from, middle, to] = draw_cuts(lengths_, longest, rng_);
     auto const place = [&](Index cut) { return joined_.begin() + std::min(begin + cut, end); };
-    auto const turned = dice_.below(4);
-    join(place(from), place(middle), place(to), turned, turned == 0 || dice_.coin());
+    auto const turned = rng_.below(4);
+    join(place(from), place(middle), place(to), turned, turned == 0 || rng_.coin());
     if (joined_ == before)
         return false;
     auto visit = joined_.begin();
@@ -174,7 +174,7 @@ void FleetSearch::set_models() {
 void FleetSearch::rearrange_between(Place here, Place there) {
     auto &one = trial_[here.vehicle];
     auto &other = trial_[there.vehicle];
-    auto const kind = dice_.below(4);
+    auto const kind = rng_.below(4);
     if (kind == 0) { // 2-opt*: swap the tails
         std::vector<FleetVisit> const tail(one.begin() + here.at + 1, one.end());
         one.erase(one.begin() + here.at + 1, one.end());
@@ -192,15 +192,15 @@ void FleetSearch::rearrange_between(Place here, Place there) {
         other.insert(other.end(), back.begin(), back.end());
     } else { // move a segment behind the other visit; for a swap, in exchange for a segment of the other route
         auto const length = [&](auto const &route, Index from) {
-            return std::min(segment_length(dice_), static_cast<Index>(route.size()) - from);
+            return std::min(segment_length(rng_), static_cast<Index>(route.size()) - from);
         };
         auto const from = there.at;
         auto const many = length(other, from);
         std::vector<FleetVisit> moved(other.begin() + from, other.begin() + from + many);
-        if (dice_.coin())
+        if (rng_.coin())
             std::ranges::reverse(moved);
         auto const behind = here.at + 1;
-        auto const swapped = kind == 3 ? std::min(static_cast<Index>(one.size()) - behind, dice_.below(many + 1)) : 0;
+        auto const swapped = kind == 3 ? std::min(static_cast<Index>(one.size()) - behind, rng_.below(many + 1)) : 0;
         std::vector<FleetVisit> const given(one.begin() + behind, one.begin() + behind + swapped);
         other.erase(other.begin() + from, other.begin() + from + many);
         other.insert(other.begin() + from, given.begin(), given.end());
@@ -214,8 +214,8 @@ void FleetSearch::ruin() {
     trial_ = current_.routes;
     count();
     absent_.clear();
-    auto const seed = movable_.empty() ? dice_.below(visits().regions) : [&] {
-        auto const [vehicle, at] = movable_[dice_.below(movable_.size())];
+    auto const seed = movable_.empty() ? rng_.below(visits().regions) : [&] {
+        auto const [vehicle, at] = movable_[rng_.below(movable_.size())];
         return current_.routes[vehicle][at].region;
     }();
     auto const remove = [&](Index region, Index longest) {
@@ -225,8 +225,8 @@ void FleetSearch::ruin() {
         auto &route = trial_[vehicle];
         auto const begin = visits().first >= 0 ? 1 : 0;
         auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
-        auto const length = 1 + dice_.below(std::min(longest, end - begin));
-        auto const from = std::max(begin, place - dice_.below(length));
+        auto const length = 1 + rng_.below(std::min(longest, end - begin));
+        auto const from = std::max(begin, place - rng_.below(length));
         for (auto at = from; at < std::min(end, from + length); ++at)
             if (route[at].region >= 0) {
                 absent_.push_back(route[at].region);
@@ -253,10 +253,10 @@ bool FleetSearch::recreate(double contrary) {
     for (auto const region : absent_) {
         auto const required = visits().required[region] && counts_[region] == 0;
         auto const needed = required || static_cast<Index>(fleet_.visit_count()) < visits().at_least;
-        auto const where = fleet_.best_insertion(region, params_.blink, dice_);
+        auto const where = fleet_.best_insertion(region, params_.blink, rng_);
         complete = complete && (!required || where.value < inf);
         auto const pays = where.value < fleet_.value();
-        if (where.value == inf || (!needed && pays == (contrary > 0.0 && dice_.uniform() < contrary)))
+        if (where.value == inf || (!needed && pays == (contrary > 0.0 && rng_.uniform() < contrary)))
             continue;
         fleet_.insert(region, where);
         ++counts_[region];
@@ -265,9 +265,9 @@ bool FleetSearch::recreate(double contrary) {
     return complete;
 }
 
-void FleetSearch::look(double temperature) {
+void FleetSearch::try_change(double temperature) {
     locate();
-    auto const rearranged = dice_.uniform() < params_.rearranged;
+    auto const rearranged = rng_.uniform() < params_.rearranged;
     if (rearranged) {
         if (!rearrange())
             return;
@@ -282,8 +282,8 @@ void FleetSearch::look(double temperature) {
     auto const worse = cost(found, fleet_.excess()) - cost(current_.value, current_.excess);
     if (worse > 0.0 && !rearranged)
         worse_.push_back(worse);
-    if (worse < (temperature > 0.0 ? temperature * dice_.exponential() : 0.0))
-        keep(found);
+    if (worse < (temperature > 0.0 ? temperature * rng_.exponential() : 0.0))
+        accept(found);
 }
 
 /// Raise the penalty if few of the recent routes kept all limits, otherwise lower it.
@@ -300,7 +300,7 @@ void FleetSearch::adapt_penalty() {
 void FleetSearch::run(std::int64_t iterations, double temperature) {
     worse_.clear();
     for (; iterations > 0; --iterations) {
-        look(temperature);
+        try_change(temperature);
         adapt_penalty();
     }
 }

@@ -56,8 +56,8 @@ class FleetSearch : public RuinSearch {
     bool recreate(double contrary);
     [[nodiscard]] double value();
     [[nodiscard]] double cost(double value, double excess) const { return value + penalty_ * excess; }
-    void keep(double value);
-    void look(double temperature);
+    void accept(double value);
+    void try_change(double temperature);
     void adapt_penalty();
 
 public:

@@ -109,7 +109,7 @@ double KdTree::squared_distance_to_box(std::size_t node, Index i) const {
     return total;
 }
 
-template <typename Skip, typename Look> void KdTree::search(Index from, Skip const &skip, Look const &look) const {
+template <typename Skip, typename Visit> void KdTree::search(Index from, Skip const &skip, Visit const &visit) const {
     std::array<std::size_t, stack_size> stack;
     stack[0] = 0;
     std::size_t height = 1;
@@ -119,7 +119,7 @@ template <typename Skip, typename Look> void KdTree::search(Index from, Skip con
             continue;
         if (is_leaf(node)) {
             for (auto k = nodes_[node].first; k < nodes_[node].end; ++k)
-                look(items_[k]);
+                visit(items_[k]);
             continue;
         }
         auto far = 2 * node + 1;
@@ -141,7 +141,7 @@ std::vector<Index> KdTree::nearest(std::size_t count) const {
     {
         std::ranges::fill(best, Found{inf, -1});
         auto const skip = [&](std::size_t node) { return squared_distance_to_box(node, i) > best.back().first; };
-        auto const look = [&](Index j) {
+        auto const visit = [&](Index j) {
             if (j == i)
                 return;
             Found const found{squared_distance(i, j), j};
@@ -153,7 +153,7 @@ std::vector<Index> KdTree::nearest(std::size_t count) const {
                 best[at] = found;
             }
         };
-        search(i, skip, look);
+        search(i, skip, visit);
         for (std::size_t k = 0; k < count; ++k)
             lists[i * count + k] = best[k].second;
     }
@@ -172,7 +172,7 @@ std::vector<Index> KdTree::quadrant_neighbours(Index i) const {
                 auto const misses = (right ? high[0] < x : low[0] >= x) || (up ? high[1] < y : low[1] >= y);
                 return misses || squared_distance_to_box(node, i) >= best[1].first;
             };
-            auto const look = [&](Index j) {
+            auto const visit = [&](Index j) {
                 if (j == i || (places_[j][0] >= x) != right || (places_[j][1] >= y) != up)
                     return;
                 auto const square = squared_distance(i, j);
@@ -181,7 +181,7 @@ std::vector<Index> KdTree::quadrant_neighbours(Index i) const {
                 else if (square < best[1].first)
                     best[1] = {square, j};
             };
-            search(i, skip, look);
+            search(i, skip, visit);
             for (auto const &[square, j] : best)
                 if (square < inf)
                     found.push_back(j);
@@ -226,7 +226,7 @@ std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const {
                 nearest = std::min(nearest, square);
                 return true;
             };
-            auto const look = [&](Index j) {
+            auto const visit = [&](Index j) {
                 if (component[j] == own)
                     return;
                 Outward const found{squared_distance(i, j), i, j};
@@ -234,7 +234,7 @@ std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const {
                 if (found < best)
                     best = found;
             };
-            search(i, skip, look);
+            search(i, skip, visit);
             reach[i] = nearest;
         }
         for (auto const &edge : shortest) {

@@ -33,8 +33,8 @@ private:
     [[nodiscard]] double squared_distance(Index i, Index j) const;
     [[nodiscard]] double squared_distance_to_box(std::size_t node, Index i) const;
 
-    /// Call `look` for the places, nearer halves first, except in nodes for which `skip` is true.
-    template <typename Skip, typename Look> void search(Index from, Skip const &skip, Look const &look) const;
+    /// Call `visit` for the places, nearer halves first, except in nodes for which `skip` is true.
+    template <typename Skip, typename Visit> void search(Index from, Skip const &skip, Visit const &visit) const;
 
 public:
     explicit KdTree(std::vector<Place> places);

@@ -17,7 +17,7 @@ double LayeredNetwork::free_share() const {
     return static_cast<double>(std::ranges::count(free_, std::uint8_t{1})) / static_cast<double>(free_.size());
 }
 
-void LayeredNetwork::keep(std::span<std::uint8_t const> used) {
+void LayeredNetwork::keep_only(std::span<std::uint8_t const> used) {
     for (std::size_t arc = 0; arc < free_.size(); ++arc)
         free_[arc] &= used[arc];
 }

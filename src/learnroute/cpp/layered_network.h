@@ -57,7 +57,7 @@ public:
     [[nodiscard]] double free_share() const;
 
     /// Fix unused arcs to 0.
-    void keep(std::span<std::uint8_t const> used);
+    void keep_only(std::span<std::uint8_t const> used);
 
     /// Return, for each position and region, the cost of the cheapest q-route from one end to this node, including the
     /// node.

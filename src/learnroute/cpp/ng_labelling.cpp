@@ -244,7 +244,7 @@ template <std::size_t Words> Labels label_with(LayeredNetwork &network, std::spa
     auto const outcome = labelling.run();
     if (outcome != LabellingOutcome::complete)
         return {LabelStore<Words>{}, outcome, labelling.work()};
-    network.keep(labelling.used());
+    network.keep_only(labelling.used());
     return {labelling.take(), outcome, labelling.work()};
 }
 } // namespace

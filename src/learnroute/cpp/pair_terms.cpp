@@ -29,7 +29,7 @@ Index PairTerms::visit_at(Index position) const {
     return std::max(0, (position - layout_.before()) / layout_.each());
 }
 
-template <bool keep> double PairTerms::price(Visits &now, Index first, Index count) {
+template <bool keep> double PairTerms::error_of(Visits &now, Index first, Index count) {
     auto const begin = std::max(first, count - reach());
     for (auto t = first; t < count; ++t) {
         auto const &update = terms_->at(t, now.regions[t]);
@@ -71,7 +71,7 @@ void PairTerms::update(Tour const &tour, Index first, Index) {
     auto const from = visit_at(first);
     for (auto t = from; t < count; ++t)
         visited_.regions[t] = tour.at(layout_.before() + layout_.each() * t);
-    error_ = price<true>(visited_, from, count);
+    error_ = error_of<true>(visited_, from, count);
 }
 
 double PairTerms::change(Tour const &tour, Move const &move) {
@@ -87,13 +87,13 @@ double PairTerms::change(Tour const &tour, Move const &move) {
         }
     }
     std::copy(visited_.regions.begin() + t, visited_.regions.begin() + count, tried_.regions.begin() + t);
-    return price<false>(tried_, first, count) - error_;
+    return error_of<false>(tried_, first, count) - error_;
 }
 
 double PairTerms::value(Walk walk) {
     for (auto t = layout_.regions; t > 0;)
         if (auto const vertex = walk.next(); vertex < layout_.regions)
             tried_.regions[--t] = vertex;
-    return price<false>(tried_, 0, layout_.regions);
+    return error_of<false>(tried_, 0, layout_.regions);
 }
 } // namespace learnroute

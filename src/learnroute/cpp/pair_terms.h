@@ -62,7 +62,7 @@ class PairTerms final : public ScoreTerms {
     [[nodiscard]] Index visits(Tour const &tour) const;
     [[nodiscard]] Index visit_at(Index position) const;
     /// Return the error of the order that equals the tour before position `first`, and `now` from there on.
-    template <bool keep> double price(Visits &now, Index first, Index count);
+    template <bool keep> double error_of(Visits &now, Index first, Index count);
 
 public:
     /// Each term is at most `most`. The model's retention per visit is at most `slowest`.

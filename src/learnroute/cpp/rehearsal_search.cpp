@@ -21,7 +21,7 @@ RehearsalSearch::RehearsalSearch(std::shared_ptr<Rehearsal const> rehearsal,
                                  std::shared_ptr<FleetProblem const> problem, Index batches_per_region,
                                  std::uint64_t seed)
     : rehearsal_(std::move(rehearsal)), problem_(std::move(problem)), batches_per_region_(batches_per_region),
-      dice_(seed), trained_(problem_->models), tried_(problem_->models), counts_(visits().regions),
+      rng_(seed), trained_(problem_->models), tried_(problem_->models), counts_(visits().regions),
       numbers_(visits().regions), untrained_(outcome_of(rehearsal_->start())) {}
 
 std::size_t RehearsalSearch::visit_count(Sequence const &sequence) const {
@@ -73,7 +73,7 @@ std::vector<double> RehearsalSearch::outcome_of(std::span<double const> models) 
     return errors;
 }
 
-void RehearsalSearch::deal_batches() {
+void RehearsalSearch::assign_batches() {
     std::ranges::fill(numbers_, 0);
     for (auto &each : tried_)
         each.batches.clear();
@@ -141,8 +141,8 @@ double RehearsalSearch::served_error() const {
     return total;
 }
 
-double RehearsalSearch::price(double travel) {
-    deal_batches();
+double RehearsalSearch::value_with_travel(double travel) {
+    assign_batches();
     for (std::size_t model = 0; model < tried_.size(); ++model) {
         auto const &now = tried_[model].batches;
         auto const &before = trained_[model].batches;
@@ -155,7 +155,7 @@ double RehearsalSearch::price(double travel) {
     return visits().rate * travel + visits().count * error;
 }
 
-void RehearsalSearch::keep(double value) {
+void RehearsalSearch::accept(double value) {
     for (std::size_t model = 0; model < tried_.size(); ++model) {
         auto &now = tried_[model];
         auto &before = trained_[model];
@@ -185,10 +185,10 @@ bool RehearsalSearch::rearrange(std::size_t begin, std::size_t end) {
     if (many < 2)
         return false;
     auto const at = [&](std::size_t place) { return trial_.begin() + static_cast<std::ptrdiff_t>(begin + place); };
-    auto one = static_cast<std::size_t>(dice_.below(many));
-    auto two = static_cast<std::size_t>(dice_.below(many - 1));
+    auto one = static_cast<std::size_t>(rng_.below(many));
+    auto two = static_cast<std::size_t>(rng_.below(many - 1));
     two += two >= one ? 1 : 0;
-    auto const kind = dice_.below(4);
+    auto const kind = rng_.below(4);
     if (kind == 0) {
         std::iter_swap(at(one), at(two));
     } else if (kind == 1) {
@@ -196,9 +196,9 @@ bool RehearsalSearch::rearrange(std::size_t begin, std::size_t end) {
             std::swap(one, two);
         std::reverse(at(one), at(two + 1));
     } else { // move the segment at the first place before or behind the visit at the second
-        auto const length = std::min<std::size_t>(1 + dice_.below(longest_segment), many - 1);
+        auto const length = std::min<std::size_t>(1 + rng_.below(longest_segment), many - 1);
         one = std::min(one, many - length);
-        auto const target = static_cast<std::size_t>(dice_.below(many - length + 1));
+        auto const target = static_cast<std::size_t>(rng_.below(many - length + 1));
         if (target == one)
             return false;
         if (kind == 3)
@@ -213,20 +213,20 @@ bool RehearsalSearch::rearrange(std::size_t begin, std::size_t end) {
 
 bool RehearsalSearch::change_visits(std::size_t begin, std::size_t end) {
     auto const at = [&](std::size_t place) { return trial_.begin() + static_cast<std::ptrdiff_t>(place); };
-    auto const kind = dice_.below(3);
+    auto const kind = rng_.below(3);
     auto const many = end - begin;
     auto const visited = static_cast<Index>(visit_count(trial_));
     if (kind == 0) {
         if (addable_.empty() || visited >= visits().at_most)
             return false;
-        auto const place = at(begin + dice_.below(many + 1));
-        auto const region = addable_[dice_.below(addable_.size())];
-        trial_.insert(place, {region, has_several_models() ? dice_.below(problem_->models) : 0});
+        auto const place = at(begin + rng_.below(many + 1));
+        auto const region = addable_[rng_.below(addable_.size())];
+        trial_.insert(place, {region, has_several_models() ? rng_.below(problem_->models) : 0});
         return true;
     }
     if (many == 0)
         return false;
-    auto const place = begin + static_cast<std::size_t>(dice_.below(many));
+    auto const place = begin + static_cast<std::size_t>(rng_.below(many));
     auto const region = trial_[place].region;
     if (is_separator(trial_[place]) || (visits().required[region] != 0 && counts_[region] == 1))
         return false;
@@ -238,38 +238,38 @@ bool RehearsalSearch::change_visits(std::size_t begin, std::size_t end) {
     }
     if (addable_.empty())
         return false;
-    trial_[place].region = addable_[dice_.below(addable_.size())];
+    trial_[place].region = addable_[rng_.below(addable_.size())];
     return true;
 }
 
 bool RehearsalSearch::change_model(std::size_t begin, std::size_t end) {
     if (begin == end)
         return false;
-    auto &visit = trial_[begin + dice_.below(end - begin)];
-    visit.model = (visit.model + 1 + dice_.below(problem_->models - 1)) % problem_->models;
+    auto &visit = trial_[begin + rng_.below(end - begin)];
+    visit.model = (visit.model + 1 + rng_.below(problem_->models - 1)) % problem_->models;
     return true;
 }
 
-void RehearsalSearch::look(double temperature) {
+void RehearsalSearch::try_change(double temperature) {
     std::size_t const begin = visits().first >= 0 ? 1 : 0;
     auto const end = std::max(begin, current_.size() - (visits().last >= 0 ? 1 : 0));
     auto const optional = !addable_.empty() || std::ranges::find(visits().required, 0) != visits().required.end();
     trial_ = current_;
     auto made = false;
-    if (has_several_models() && dice_.uniform() < model_share)
+    if (has_several_models() && rng_.uniform() < model_share)
         made = change_model(0, current_.size()); // also for fixed visits
     else
-        made = optional && dice_.uniform() < optional_share ? change_visits(begin, end) : rearrange(begin, end);
+        made = optional && rng_.uniform() < optional_share ? change_visits(begin, end) : rearrange(begin, end);
     if (!made)
         return;
     auto const [travel, is_allowed] = paid_travel();
     if (!is_allowed)
         return;
-    auto const value = price(travel);
+    auto const value = value_with_travel(travel);
     if (value > value_)
         worse_.push_back(value - value_);
-    if (value < value_ + (temperature > 0.0 ? temperature * dice_.exponential() : 0.0))
-        keep(value);
+    if (value < value_ + (temperature > 0.0 ? temperature * rng_.exponential() : 0.0))
+        accept(value);
 }
 
 void RehearsalSearch::start(FleetRoutes const &routes) {
@@ -282,13 +282,13 @@ void RehearsalSearch::start(FleetRoutes const &routes) {
     std::vector<double> const first(rehearsal_->start().begin(), rehearsal_->start().end());
     trained_.assign(trained_.size(), Trained{{}, std::vector<std::vector<double>>(1, first), untrained_});
     best_value_ = inf;
-    keep(price(paid_travel().first));
+    accept(value_with_travel(paid_travel().first));
 }
 
 void RehearsalSearch::run(std::int64_t moves, double temperature) {
     worse_.clear();
     for (; moves > 0; --moves)
-        look(temperature);
+        try_change(temperature);
 }
 
 FleetRoutes RehearsalSearch::best() const {

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "dice.h"
 #include "fleet.h"
 #include "median.h"
 #include "merge_weights.h"
 #include "rehearsal.h"
+#include "rng.h"
 
 #include <cstdint>
 #include <memory>
@@ -36,7 +36,7 @@ class RehearsalSearch {
     std::shared_ptr<Rehearsal const> rehearsal_;
     std::shared_ptr<FleetProblem const> problem_;
     Index batches_per_region_;
-    Dice dice_;
+    Rng rng_;
     MergeWeights merge_;
     Sequence current_;
     std::vector<Trained> trained_; // one per model
@@ -62,17 +62,17 @@ class RehearsalSearch {
     /// Return the paid travel of the trial, and whether it keeps all limits.
     [[nodiscard]] std::pair<double, bool> paid_travel() const;
     [[nodiscard]] std::vector<double> outcome_of(std::span<double const> models) const;
-    void deal_batches();
+    void assign_batches();
     void train(std::size_t model, std::size_t kept);
-    double price(double travel);
+    double value_with_travel(double travel);
     double merged_error();
     [[nodiscard]] double served_error() const;
-    void keep(double value);
+    void accept(double value);
     /// Change the trial at random. Return whether it is feasible, apart from travel limits.
     bool rearrange(std::size_t begin, std::size_t end);
     bool change_visits(std::size_t begin, std::size_t end);
     bool change_model(std::size_t begin, std::size_t end);
-    void look(double temperature);
+    void try_change(double temperature);
 
 public:
     RehearsalSearch(std::shared_ptr<Rehearsal const> rehearsal, std::shared_ptr<FleetProblem const> problem,

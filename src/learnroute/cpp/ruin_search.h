@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dice.h"
 #include "median.h"
+#include "rng.h"
 #include "visit_problem.h"
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct RuinParams {
     double contrary;   // share of visits inserted although they do not pay, or left out although they do
 };
 
-/// What ruin and recreate of one route (`VisitSearch`) and of the routes of a fleet (`FleetSearch`) have in common.
+/// The common base of ruin and recreate of one route (`VisitSearch`) and of the routes of a fleet (`FleetSearch`).
 class RuinSearch {
     std::vector<Index> near_; // nearest regions, nearest first, one row per region
     std::size_t listed_;      // entries per row
@@ -28,7 +28,7 @@ protected:
     static constexpr std::size_t seldom = 5; // one move in this many recombines parts between long edges
 
     RuinParams params_;
-    Dice dice_;
+    Rng rng_;
     std::vector<Index> counts_; // visits to each region, in the trial
     std::vector<Index> absent_; // regions to be inserted
     std::vector<double> worse_;
@@ -44,14 +44,14 @@ protected:
     template <class Remove> void remove_strings(Index seed, Index movable, Remove const &remove) {
         auto const longest = std::min(params_.string, movable);
         auto const most = std::max(1.0, 4 * params_.removed / (1 + longest) - 1);
-        auto strings = static_cast<Index>(1 + dice_.uniform() * most);
+        auto strings = static_cast<Index>(1 + rng_.uniform() * most);
         strings -= remove(seed, longest) ? 1 : 0;
         for (std::size_t i = 0; i < listed_ && strings > 0; ++i)
             strings -= remove(near_[seed * listed_ + i], longest) ? 1 : 0;
     }
     /// Add random regions that may be visited once more to those to be inserted, half of them near one region.
     void add_others(VisitProblem const &problem, Index seed);
-    /// Shuffle the regions to be inserted, and maybe put those that are required first.
+    /// Shuffle the regions to be inserted, with all required ones first if `required_first`.
     void shuffle_absent(VisitProblem const &problem, bool required_first);
     /// Whether all required regions are visited.
     [[nodiscard]] bool has_required(VisitProblem const &problem) const;

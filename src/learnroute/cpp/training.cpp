@@ -47,7 +47,7 @@ void Training::train(std::size_t training) {
     auto const size = static_cast<std::size_t>(problem_->regions);
     auto const *const own = own_.data() + training * size;
     auto *const next = own_.data() + (training + 1) * size;
-    auto const *const towards = problem_->towards_of(region);
+    auto const *const towards = problem_->dissimilarities_from(region);
     common_[training + 1] -= update.coupling * own[region];
     for (std::size_t j = 0; j < size; ++j)
         next[j] = update.retention * own[j] + update.plasticity * towards[j];
@@ -66,7 +66,7 @@ void Training::train_behind(std::size_t training) {
     auto const size = static_cast<std::size_t>(problem_->regions);
     auto const *const own = own_factor_.data() + follow * size;
     auto *const next = own_factor_.data() + (follow + 1) * size;
-    auto const *const seen = problem_->seen_from(region);
+    auto const *const seen = problem_->dissimilarities_to(region);
     auto const coupled = update.coupling * common_factor;
     noise_[follow + 1] += update.plasticity * own[region];
     if (sum_factor_[follow + 1] == 0.0)
@@ -101,7 +101,7 @@ void Training::weigh_own() {
 }
 
 /// Update the sums behind the trainings that did not change.
-void Training::sum_up(std::size_t kept) {
+void Training::update_sums(std::size_t kept) {
     sum_[0] = total_;
     for (auto training = kept; training < regions_.size(); ++training) {
         auto const region = regions_[training];
@@ -111,7 +111,7 @@ void Training::sum_up(std::size_t kept) {
 }
 
 /// Update the factors of the trainings behind each place.
-void Training::look_behind() {
+void Training::update_factors() {
     auto const old = behind_.size();
     auto const many = regions_.size();
     auto const changed = behind_ != regions_;
@@ -155,7 +155,7 @@ bool Training::assign(std::span<Index const> all) {
         own_.resize((many + 1) * problem_->regions);
     for (auto training = kept; training < many; ++training)
         train(training);
-    sum_up(kept);
+    update_sums(kept);
     return true;
 }
 
@@ -164,17 +164,17 @@ void Training::weigh(std::span<double const> scores, double total, double count)
     total_ = total;
     count_ = count;
     scored_by_ = false;
-    sum_up(0);
+    update_sums(0);
 }
 
-std::span<double const> Training::prices(Index region) {
-    look_behind();
+std::span<double const> Training::insertion_values(Index region) {
+    update_factors();
     std::fill_n(prices_.begin(), forgotten_, value());
-    problem_->coupled ? price<true>(region) : price<false>(region);
+    problem_->coupled ? compute_values<true>(region) : compute_values<false>(region);
     return prices_;
 }
 
-template <bool coupled> void Training::price(Index region) {
+template <bool coupled> void Training::compute_values(Index region) {
     auto const many = regions_.size();
     auto const size = static_cast<std::size_t>(problem_->regions);
     auto const score = scores_[region];
@@ -194,7 +194,7 @@ template <bool coupled> void Training::price(Index region) {
 }
 
 /// Compute the errors in all regions and the distance to the initial model.
-void Training::know() {
+void Training::compute_errors() {
     auto const size = static_cast<std::size_t>(problem_->regions);
     errors_.assign(size, common_.back());
     to_first_ = common_.back();
@@ -207,7 +207,7 @@ void Training::know() {
         left *= update.retention;
         if (problem_->coupled)
             continue;
-        auto const *const towards = problem_->towards_of(region);
+        auto const *const towards = problem_->dissimilarities_from(region);
         for (std::size_t j = 0; j < size; ++j)
             errors_[j] += share * towards[j];
     }
@@ -220,13 +220,13 @@ void Training::know() {
 
 std::span<double const> Training::errors() {
     if (!known_)
-        know();
+        compute_errors();
     return errors_;
 }
 
 double Training::to_first() {
     if (!known_)
-        know();
+        compute_errors();
     return to_first_;
 }
 

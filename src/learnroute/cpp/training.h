@@ -48,10 +48,10 @@ class Training {
     void train(std::size_t training);
     void train_behind(std::size_t training);
     void weigh_own();
-    void sum_up(std::size_t kept);
-    void look_behind();
-    template <bool coupled> void price(Index region);
-    void know();
+    void update_sums(std::size_t kept);
+    void update_factors();
+    template <bool coupled> void compute_values(Index region);
+    void compute_errors();
 
 public:
     explicit Training(std::shared_ptr<VisitProblem const> problem);
@@ -65,7 +65,7 @@ public:
 
     [[nodiscard]] double value() const { return sum_.back() + count_ * common_.back(); }
     /// Return the value with an additional training in a region, by place of insertion.
-    std::span<double const> prices(Index region);
+    std::span<double const> insertion_values(Index region);
     /// The expected error in each region.
     std::span<double const> errors();
     /// The expected squared distance to the initial model.

@@ -8,7 +8,7 @@ void VisitEnumeration::Errors::train(Errors const &before, VisitProblem const &p
                                      VisitProblem::Update const &update) {
     common = update.second * before.common - update.coupling * before.own[region] + update.noise;
     sum = update.retention * before.sum + update.plasticity * problem.scores[region];
-    auto const *const towards = problem.towards_of(region);
+    auto const *const towards = problem.dissimilarities_from(region);
     for (std::size_t j = 0; j < own.size(); ++j)
         own[j] = update.retention * before.own[j] + update.plasticity * towards[j];
 }
@@ -47,7 +47,7 @@ void VisitEnumeration::leave() {
     --depth_;
 }
 
-void VisitEnumeration::look() {
+void VisitEnumeration::evaluate() {
     auto const &[errors, sizes, way, region, next, missing] = nodes_[depth_];
     auto const travel = way + problem_->travel(region, problem_->outside());
     if (missing > 0 || depth_ < problem_->at_least || !problem_->may_end(region) || travel > problem_->budget)
@@ -71,7 +71,7 @@ bool VisitEnumeration::advance(std::int64_t nodes) {
                 return true;
             leave();
         } else if (enter(node.next++)) {
-            look();
+            evaluate();
         }
     }
     return false;

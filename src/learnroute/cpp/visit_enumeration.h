@@ -41,7 +41,7 @@ class VisitEnumeration {
 
     [[nodiscard]] bool enter(Index region);
     void leave();
-    void look();
+    void evaluate();
 
 public:
     /// `relative` is the maximum rounding error of a value, relative to the sizes of its terms.

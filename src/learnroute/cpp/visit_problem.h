@@ -26,8 +26,8 @@ struct VisitProblem {
     bool steady;
     bool uniform;
     bool coupled;
-    std::vector<double> towards; // Δ[k, j], one row per k ...
-    std::vector<double> seen;    // ... and one row per j; empty if Δ is symmetric
+    std::vector<double> towards;    // Δ[k, j], one row per k ...
+    std::vector<double> transposed; // ... and one row per j; empty if Δ is symmetric
     std::vector<double> initial;
     std::vector<double> scores;
     double total;
@@ -50,11 +50,11 @@ struct VisitProblem {
         return updates[static_cast<std::size_t>(steady ? 0 : position) * (uniform ? 1 : regions) +
                        (uniform ? 0 : region)];
     }
-    [[nodiscard]] double const *towards_of(Index region) const {
+    [[nodiscard]] double const *dissimilarities_from(Index region) const {
         return towards.data() + static_cast<std::size_t>(region) * regions;
     }
-    [[nodiscard]] double const *seen_from(Index region) const {
-        return (seen.empty() ? towards : seen).data() + static_cast<std::size_t>(region) * regions;
+    [[nodiscard]] double const *dissimilarities_to(Index region) const {
+        return (transposed.empty() ? towards : transposed).data() + static_cast<std::size_t>(region) * regions;
     }
     /// Return the nearest others of each region by travel there and back, nearest first, ties by number.
     [[nodiscard]] std::vector<std::int64_t> nearest(std::size_t most) const;

@@ -57,7 +57,7 @@ bool VisitRoute::counts(std::size_t follow) const {
 
 /// Return the own part of the error in a region before the visit at a place.
 double VisitRoute::own_at(Index region, std::size_t place) const {
-    auto const *const seen = problem_->seen_from(region);
+    auto const *const seen = problem_->dissimilarities_to(region);
     auto found = 0.0;
     auto left = 1.0;
     for (auto visit = place; visit-- > 0;) {
@@ -100,8 +100,8 @@ void VisitRoute::find_own(std::size_t kept, std::size_t same) {
     for (auto visit = begin; visit < size; ++visit) {
         auto const region = visits_[visit];
         auto const &update = problem_->update(static_cast<Index>(visit), region);
-        own_[visit] =
-            left * problem_->initial[region] + weigh_row(shares_, visits_, problem_->seen_from(region), held, visit);
+        own_[visit] = left * problem_->initial[region] +
+                      weigh_row(shares_, visits_, problem_->dissimilarities_to(region), held, visit);
         scale(shares_, update.retention, held, visit);
         shares_[visit] = update.plasticity;
         left *= update.retention;
@@ -169,7 +169,7 @@ void VisitRoute::weigh_own(std::size_t kept) {
         auto const from = std::max(visit + 1, begin);
         auto const &update = later(visit);
         own_weight_[follow] =
-            ends ? 0.0 : -weigh_row(shares_, visits_, problem_->towards_of(visits_[visit]), from, size);
+            ends ? 0.0 : -weigh_row(shares_, visits_, problem_->dissimilarities_from(visits_[visit]), from, size);
         if (ends)
             continue;
         scale(shares_, update.retention, from, size);
@@ -195,7 +195,7 @@ void VisitRoute::sum_owned() {
     for (std::size_t follow = 0; follow < size && counts(follow); ++follow) {
         auto const visit = size - 1 - follow; // own part of the error in its region, at earlier places
         auto const region = visits_[visit];
-        auto const *const seen = problem_->seen_from(region);
+        auto const *const seen = problem_->dissimilarities_to(region);
         auto place = visit;
         shares_[place] = later(visit).coupling * common_weight_[follow];
         for (; place > 0 && std::abs(shares_[place]) > negligible_ * problem_->count; --place)
@@ -251,8 +251,8 @@ void VisitRoute::follow_region(Index region) {
     auto const size = visits_.size();
     region_own_.assign(size + 1, 0.0);
     region_weight_.assign(size + 1, 0.0);
-    auto const *const seen = problem_->seen_from(region);
-    auto const *const towards = problem_->towards_of(region);
+    auto const *const seen = problem_->dissimilarities_to(region);
+    auto const *const towards = problem_->dissimilarities_from(region);
     auto place = size;
     while (place > 0 && counts(size - place))
         --place;
@@ -275,7 +275,7 @@ void VisitRoute::follow_region(Index region) {
     }
 }
 
-std::span<double const> VisitRoute::prices(Index region) {
+std::span<double const> VisitRoute::insertion_values(Index region) {
     weigh();
     std::ranges::fill(prices_, inf);
     std::size_t const begin = problem_->first >= 0 ? 1 : 0;
@@ -283,12 +283,12 @@ std::span<double const> VisitRoute::prices(Index region) {
     if (static_cast<Index>(visits_.size()) < problem_->at_most) {
         if (problem_->coupled)
             follow_region(region);
-        problem_->coupled ? price<true>(region, begin, end) : price<false>(region, begin, end);
+        problem_->coupled ? compute_values<true>(region, begin, end) : compute_values<false>(region, begin, end);
     }
     return prices_;
 }
 
-template <bool coupled> void VisitRoute::price(Index region, std::size_t begin, std::size_t end) {
+template <bool coupled> void VisitRoute::compute_values(Index region, std::size_t begin, std::size_t end) {
     auto const size = visits_.size();
     auto const *const to = problem_->travel_to(region);
     auto const *const from = problem_->travel_from(region);

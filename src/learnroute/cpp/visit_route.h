@@ -52,7 +52,7 @@ class VisitRoute {
     void weigh_own(std::size_t kept);
     void sum_owned();
     void follow_region(Index region);
-    template <bool coupled> void price(Index region, std::size_t begin, std::size_t end);
+    template <bool coupled> void compute_values(Index region, std::size_t begin, std::size_t end);
 
 public:
     explicit VisitRoute(std::shared_ptr<VisitProblem const> problem);
@@ -68,6 +68,6 @@ public:
     /// Return the value with an additional visit to a region, by place of insertion; infinity if it is not allowed.
     ///
     /// The limit on visits to the region is not checked.
-    std::span<double const> prices(Index region);
+    std::span<double const> insertion_values(Index region);
 };
 } // namespace learnroute

@@ -101,7 +101,7 @@ void VisitSearch::locate() {
     end_ = static_cast<Index>(current_.size()) - (problem.last >= 0 ? 1 : 0);
     std::ranges::fill(places_, -1);
     for (auto place = begin_; place < end_; ++place)
-        if (places_[current_[place]] < 0 || dice_.coin())
+        if (places_[current_[place]] < 0 || rng_.coin())
             places_[current_[place]] = place;
 }
 
@@ -109,17 +109,17 @@ bool VisitSearch::rearrange() {
     if (end_ - begin_ < 2 || !has_neighbours())
         return false;
     trial_ = current_;
-    auto const here = begin_ + dice_.below(end_ - begin_);
-    if (dice_.below(rare) == 0) {
-        turn_at(trial_, begin_, end_, here, dice_);
+    auto const here = begin_ + rng_.below(end_ - begin_);
+    if (rng_.below(rare) == 0) {
+        turn_at(trial_, begin_, end_, here, rng_);
         return true;
     }
-    if (dice_.below(seldom) == 0)
+    if (rng_.below(seldom) == 0)
         return recombine();
     auto const there = places_[draw_near(current_[here])];
     if (there < 0)
         return false;
-    move_between(trial_, begin_, end_, here, there, dice_);
+    move_between(trial_, begin_, end_, here, there, rng_);
     return true;
 }
 
@@ -132,11 +132,11 @@ bool VisitSearch::recombine() {
         lengths_.push_back(lengths_.back() + way);
         longest = std::max(longest, way);
     }
-    auto const [from, middle, to] = draw_cuts(lengths_, longest, dice_);
+    auto const [from, middle, to] = draw_cuts(lengths_, longest, rng_);
     auto const at = [&](Index cut) { return trial_.begin() + begin_ + cut; };
-    auto const turned = 1 + dice_.below(3);
-    join(at(from), at(middle), at(to), turned, dice_.coin());
-    if (dice_.coin())
+    auto const turned = 1 + rng_.below(3);
+    join(at(from), at(middle), at(to), turned, rng_.coin());
+    if (rng_.coin())
         std::reverse(at(from), at(to));
     return trial_ != current_;
 }
@@ -150,13 +150,13 @@ void VisitSearch::ruin() {
         ++counts_[region];
     trial_ = current_;
     absent_.clear();
-    auto const seed = begin < end ? current_[begin + dice_.below(end - begin)] : dice_.below(problem.regions);
+    auto const seed = begin < end ? current_[begin + rng_.below(end - begin)] : rng_.below(problem.regions);
     auto const remove = [&](Index region, Index longest) {
         auto const place = places_[region];
         if (place < 0 || trial_[place] < 0)
             return false;
-        auto const length = 1 + dice_.below(longest);
-        auto const from = std::max(begin, place - dice_.below(length));
+        auto const length = 1 + rng_.below(longest);
+        auto const from = std::max(begin, place - rng_.below(length));
         for (auto at = from; at < std::min(end, from + length); ++at)
             if (trial_[at] >= 0) {
                 absent_.push_back(trial_[at]);
@@ -181,9 +181,9 @@ bool VisitSearch::recreate(double contrary) {
         auto const needed = required || static_cast<Index>(trial_.size()) < problem.at_least;
         auto least = inf;
         std::size_t best = 0;
-        auto const prices = route_.prices(region);
+        auto const prices = route_.insertion_values(region);
         for (std::size_t place = 0; place < prices.size(); ++place)
-            if (prices[place] < least && dice_.uniform() >= params_.blink) {
+            if (prices[place] < least && rng_.uniform() >= params_.blink) {
                 least = prices[place];
                 best = place;
             }
@@ -193,7 +193,7 @@ bool VisitSearch::recreate(double contrary) {
             continue;
         }
         auto const pays = least < route_.value();
-        if (!needed && pays == (contrary > 0.0 && dice_.uniform() < contrary))
+        if (!needed && pays == (contrary > 0.0 && rng_.uniform() < contrary))
             continue;
         trial_.insert(trial_.begin() + static_cast<std::ptrdiff_t>(best), region);
         ++counts_[region];
@@ -202,10 +202,10 @@ bool VisitSearch::recreate(double contrary) {
     return true;
 }
 
-void VisitSearch::look(double temperature) {
+void VisitSearch::try_change(double temperature) {
     locate();
-    auto const rearranged = dice_.uniform() < params_.rearranged;
-    auto const tolerance = temperature > 0.0 ? temperature * dice_.exponential() : 0.0;
+    auto const rearranged = rng_.uniform() < params_.rearranged;
+    auto const tolerance = temperature > 0.0 ? temperature * rng_.exponential() : 0.0;
     if (rearranged) {
         if (!rearrange())
             return;
@@ -239,6 +239,6 @@ void VisitSearch::look(double temperature) {
 void VisitSearch::run(std::int64_t iterations, double temperature) {
     worse_.clear();
     for (; iterations > 0; --iterations)
-        look(temperature);
+        try_change(temperature);
 }
 } // namespace learnroute

@@ -43,7 +43,7 @@ class VisitSearch : public RuinSearch {
     ///
     /// Returns whether all required regions could be inserted.
     bool recreate(double contrary);
-    void look(double temperature);
+    void try_change(double temperature);
 
 public:
     VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,

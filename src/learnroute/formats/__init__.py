@@ -9,7 +9,7 @@ from typing import Any
 
 from learnroute.errors import InputError, check_type, list_names
 from learnroute.formats import json_files
-from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there, missing_file, open_file
+from learnroute.formats.files import check_destination, errors_naming, exists, is_folder, no_such_file, open_file
 from learnroute.formats.plans import plan_from
 from learnroute.model.learners import TRAINING
 from learnroute.model.problem import Problem
@@ -63,7 +63,7 @@ PER_VEHICLE = (".gpx", ".kml", ".plan", ".yaml", ".txt")  # formats that store o
 PICTURES = (".png", ".svg", ".pdf")
 
 # coordinates that a format needs to write plans: functions of `tracks`, which reject other coordinates
-DEGREES, METRES = "in_degrees", "in_metres"
+DEGREES, METRES = "as_degrees", "as_metres"
 PLACES_NEEDED = {".geojson": DEGREES, ".gpx": DEGREES, ".kml": DEGREES, ".plan": DEGREES, ".yaml": METRES}
 
 
@@ -254,8 +254,8 @@ def _read(path: Path) -> Any:
     path = main_file(path)
     if is_folder(path):
         return _module(READERS[FOLDER]).read(path)
-    if not is_there(path):
-        raise missing_file(path)
+    if not exists(path):
+        raise no_such_file(path)
     if not path.suffix:
         with open_file(path):  # rejects anything but regular files
             pass

@@ -23,7 +23,7 @@ from typing import Any
 
 from learnroute.errors import InputError, did_you_mean, list_names
 from learnroute.formats import json_files
-from learnroute.formats.files import errors_naming, is_there, read_text, write_text
+from learnroute.formats.files import errors_naming, exists, read_text, write_text
 from learnroute.model.constraints import MEMBERS
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.learners import TRAINING
@@ -52,7 +52,7 @@ def read(path: Path) -> dict[str, Any]:
         names = [row[0] for row in read_table(table)[1]]
     settings = read_settings(folder)
     depot = settings.pop("depot", None)
-    names = _regions_beside(depot, names, folder / "options.csv", data)
+    names = _split_off_depot(depot, names, folder / "options.csv", data)
     data["regions"] = names
     for field in MATRICES:
         if (folder / f"{field}.csv").exists():
@@ -72,7 +72,7 @@ def read(path: Path) -> dict[str, Any]:
         )
     if (folder / SCALING).exists():
         data["features_scaling"] = _scaling(folder / SCALING)
-    return data | with_return(data, settings)
+    return data | move_return_to_depot(data, settings)
 
 
 def _scaling(path: Path) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _scaling_table(scaling: FeaturesScaling) -> list[list[Any]]:
         names, scaling.means.tolist(), scaling.matrix.tolist(), strict=True))]  # fmt: skip
 
 
-def with_return(data: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+def move_return_to_depot(data: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings in which `return` belongs to the depot, if there is one."""
     wanted = settings.get("constraints", {})
     if "depot" in data and "return" in wanted:
@@ -114,7 +114,7 @@ def with_return(data: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any
     return settings
 
 
-def _regions_beside(depot: str | None, names: list[str], path: Path, data: dict[str, Any]) -> list[str]:
+def _split_off_depot(depot: str | None, names: list[str], path: Path, data: dict[str, Any]) -> list[str]:
     """Return the regions without the depot, and remove the depot from the travel costs."""
     if depot is None:
         return names
@@ -158,7 +158,7 @@ TABLES = {
 
 def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
     """Write a problem as a folder of CSV tables, and return their paths."""
-    if is_there(folder) and not folder.is_dir():
+    if exists(folder) and not folder.is_dir():
         raise InputError("is a file; give a folder, or a name that ends in .json", where=folder)
     if problem.truth is not None:
         raise InputError("CSV tables cannot hold it; write the problem as .json", field="truth", where=folder)
@@ -271,7 +271,7 @@ def read_matrix(path: Path) -> tuple[list[str], list[list[float]]]:
     header, rows, lines = read_table(path)
     names = header[1:]
     if not any(row[0] in names for row in rows):
-        raise InputError(_not_a_matrix(path, header, rows), where=path)
+        raise InputError(_matrix_error(path, header, rows), where=path)
     if len(rows) != len(names):
         reason = f"{len(rows)} rows and {len(names)} columns; expected one row and one column per region"
         raise InputError(reason, where=path)
@@ -284,7 +284,7 @@ def read_matrix(path: Path) -> tuple[list[str], list[list[float]]]:
     return names, matrix
 
 
-def _not_a_matrix(path: Path, header: list[str], rows: list[list[str]]) -> str:
+def _matrix_error(path: Path, header: list[str], rows: list[list[str]]) -> str:
     """Say what kind of table is expected, if the first column has none of the names in the header."""
     said = "expected a matrix, with the same region names in the first row and the first column"
     if path.name.lower() not in TABLES:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, install
+from learnroute.errors import InputError, install_hint
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
 from learnroute.formats.samples import write_samples
@@ -112,4 +112,4 @@ def _package(name: str) -> Any:
             warnings.simplefilter("ignore")  # about how packages find their own files
             return import_module(name)
     except ImportError as error:
-        raise InputError(f"needs the package {name} ({error}): {install('datasets')}", field="example") from None
+        raise InputError(f"needs the package {name} ({error}): {install_hint('datasets')}", field="example") from None

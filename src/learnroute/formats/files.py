@@ -53,7 +53,7 @@ def open_file(path: Path, largest: int | None = LARGEST_FILE) -> Iterator[IO[byt
         # `open` would block on a pipe without a writer; for a regular file, the flag has no effect
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
-        raise missing_file(path) from None
+        raise no_such_file(path) from None
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read ({_cause(error)})", where=path) from None
     try:
@@ -70,7 +70,7 @@ def open_file(path: Path, largest: int | None = LARGEST_FILE) -> Iterator[IO[byt
         os.close(handle)
 
 
-def missing_file(path: Path) -> InputError:
+def no_such_file(path: Path) -> InputError:
     """Return the error for a missing file, which suggests a file with a similar name in the same folder."""
     with contextlib.suppress(OSError, ValueError):
         if path.parent.is_dir():
@@ -80,7 +80,7 @@ def missing_file(path: Path) -> InputError:
     return InputError("no such file", where=path)
 
 
-def is_there(path: Path) -> bool:
+def exists(path: Path) -> bool:
     """Return whether a file or folder exists; reject names that no file can have."""
     try:
         return path.exists()
@@ -90,7 +90,7 @@ def is_there(path: Path) -> bool:
 
 def is_folder(path: Path) -> bool:
     """Return whether a folder exists; reject names that no folder can have."""
-    return is_there(path) and path.is_dir()
+    return exists(path) and path.is_dir()
 
 
 def write_text(path: Path, text: str) -> None:
@@ -99,16 +99,16 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_beside(path: Path, text: str, owner: Path) -> None:
+def write_owned(path: Path, text: str, owner: Path) -> None:
     """Write a companion text file of its owner; reject it if another owner has one with different content."""
-    if is_there(path) and not is_there(owner) and read_text(path) != text:
+    if exists(path) and not exists(owner) and read_text(path) != text:
         raise InputError("exists and belongs to another problem; write to another folder", where=path)
     write_text(path, text)
 
 
 def make_folder(folder: Path) -> None:
     """Create a folder and its parents, if they do not exist."""
-    if is_there(folder) and not folder.is_dir():
+    if exists(folder) and not folder.is_dir():
         raise InputError("is a file; give a folder", where=folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ def check_destination(path: Path, known: Iterable[str], what: str = "format") ->
         raise InputError(f"{given}; known are {kinds}", where=path)
     if path.suffix and is_folder(path):
         raise InputError("is a folder; give a file name", where=path)
-    if is_there(path) and not (path.is_file() or path.is_dir()):
+    if exists(path) and not (path.is_file() or path.is_dir()):
         raise InputError("is a device or a pipe; give a file name", where=path)
     if not path.parent.is_dir():
         raise InputError(f"cannot be written (no folder {path.parent})", where=path)
@@ -152,7 +152,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     temporary: Path | None = None
     locked: int | None = None
     try:
-        temporary, locked = _temporary_beside(path)
+        temporary, locked = _temporary_file(path)
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
@@ -179,7 +179,7 @@ def remove_leftovers(folder: Path) -> None:
                 os.close(handle)
 
 
-def _temporary_beside(path: Path) -> tuple[Path, int | None]:
+def _temporary_file(path: Path) -> tuple[Path, int | None]:
     """Create an empty file with a unique name; return it with the handle that unlocks it, if it could be locked.
 
     Temporary files of killed writers in the folder are removed.

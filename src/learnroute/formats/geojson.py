@@ -11,7 +11,7 @@ from typing import Any
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats import json_files
 from learnroute.formats.files import write_text
-from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, stops_once, track_of
+from learnroute.formats.tracks import as_degrees, split_at_date_line, stops_of, stops_without_return, track_of
 from learnroute.model.depot import MEMBERS as DEPOT_MEMBERS
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -56,7 +56,7 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(features, list):
         raise InputError("expected a list of features", field="features", value=features)
     members = {key: data[key] for key in MEMBERS if key in data}
-    features = _depot_apart(features, members)
+    features = _extract_depot(features, members)
     members["coordinates"] = [_place(f"features[{i}]", feature) for i, feature in enumerate(features)]
     members["geographic"] = True
     own = [feature.get("properties") or {} for feature in features]
@@ -74,7 +74,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def write(problem: Problem, path: Path) -> None:
     """Write one point per region, and members that concern all regions next to the features."""
-    in_degrees(problem, path)
+    as_degrees(problem, path)
     data = json_files.problem_to_dict(problem)
     columns = {name: data[field] for name, field in PROPERTIES.items() if field in data}
     features = [
@@ -97,19 +97,19 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     for number, one in plan.by_vehicle().items():
         vehicle = {"vehicle": number} if plan.several else {}
         stops = stops_of(one, problem, path)
-        for stop in stops_once(stops):
+        for stop in stops_without_return(stops):
             said = {"position": stop.position, "name": stop.name, "travel": stop.travel, "score": stop.score}
             model = {"model": one.models[stop.position - 1] + 1} if one.models is not None and stop.visit else {}
             features.append(_feature("Point", stop.place, {**vehicle, **model, **said}))
         whole = {"title": problem.title if problem else "", "loss": plan.loss.total}
         whole |= {**vehicle, "travel": sum(stop.travel for stop in stops)}
-        parts = across_the_date_line(track_of(stops))
+        parts = split_at_date_line(track_of(stops))
         kind, line = ("MultiLineString", parts) if parts[1:] else ("LineString", parts[0])
         features.append(_feature(kind, line, whole))
     write_text(path, json_files.dumps({"type": "FeatureCollection", "features": features}))
 
 
-def _depot_apart(features: list[Any], members: dict[str, Any]) -> list[Any]:
+def _extract_depot(features: list[Any], members: dict[str, Any]) -> list[Any]:
     """Return the features without the depot, which is added to the members of the problem."""
     found = []
     for i, feature in enumerate(features):

@@ -20,15 +20,15 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
         '<gpx version="1.1" creator="learnroute" xmlns="http://www.topografix.com/GPX/1/1">',
         f"  <metadata><name>{title}</name></metadata>",
         f"  <rte><name>{title}</name>",
-        *(f"    <rtept {_at(stop.place)}><name>{escape(stop.name)}</name></rtept>" for stop in stops),
+        *(f"    <rtept {_position(stop.place)}><name>{escape(stop.name)}</name></rtept>" for stop in stops),
         "  </rte>",
     ]
     if problem is not None and problem.streets is not None:
-        points = (f"    <trkpt {_at(place)}/>" for place in track_of(stops))
+        points = (f"    <trkpt {_position(place)}/>" for place in track_of(stops))
         lines += [f"  <trk><name>{title}</name><trkseg>", *points, "  </trkseg></trk>"]
     write_text(path, "\n".join([*lines, "</gpx>"]) + "\n")
 
 
-def _at(place: Place) -> str:
+def _position(place: Place) -> str:
     longitude, latitude = place
     return f'lat="{decimal(latitude)}" lon="{decimal(longitude)}"'

@@ -14,7 +14,7 @@ from typing import Any
 from xml.parsers import expat
 
 from learnroute.errors import InputError, show
-from learnroute.formats.beside import file_beside, models_missing, read_beside
+from learnroute.formats.companion import companion_path, missing_models_error, read_companion
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import read_text
 from learnroute.formats.roads import Roads, street_members
@@ -38,13 +38,13 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
     parser = _Parser(path)
     parser.parse(text)
     roads = parser.roads()
-    data = read_beside(path, ("travel", "coordinates", "geographic"))
+    data = read_companion(path, ("travel", "coordinates", "geographic"))
     depots = _depots(path, parser, data)
     chosen = [i for i in _region_nodes(path, parser, data.pop("nodes", None)) if i not in depots]
     if len(chosen) < 2:
         raise InputError(
             f"{len(chosen)} regions; mark at least 2 nodes by an attribute region (their name), or list their ids as "
-            f"nodes in {file_beside(path)}",
+            f"nodes in {companion_path(path)}",
             where=path,
         )
     if len(chosen) > MOST_MATRIX_REGIONS:
@@ -55,7 +55,7 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
         data.setdefault("title", parser.graph["title"])
     if models and not {"dissimilarity", "vectors", "transfer"} & set(data):
         if not any("vector" in node for node in own):
-            raise models_missing(path)
+            raise missing_models_error(path)
         data["vectors"] = [_vector(path, node) for node in own]
     for field in ("initial", "samples", "importance"):
         if field not in data and any(field in node for node in own):
@@ -78,7 +78,7 @@ def _depots(path: Path, parser: _Parser, data: dict[str, Any]) -> list[int]:
     if given is not None:
         if not isinstance(given, str | int) or str(given) not in parser.place:
             raise InputError(
-                f"expected the id of a node of {path.name}", field="depot", value=given, where=file_beside(path)
+                f"expected the id of a node of {path.name}", field="depot", value=given, where=companion_path(path)
             )
         marked = [parser.place[str(given)]]
     if len(marked) > 1:
@@ -91,11 +91,11 @@ def _region_nodes(path: Path, parser: _Parser, listed: Any) -> list[int]:
     if listed is None:
         return [i for i, node in enumerate(parser.nodes) if "region" in node]
     if not isinstance(listed, list):
-        raise InputError("expected a list of node ids", field="nodes", value=listed, where=file_beside(path))
+        raise InputError("expected a list of node ids", field="nodes", value=listed, where=companion_path(path))
     for k, node in enumerate(listed):
         if isinstance(node, bool) or not isinstance(node, str | int) or str(node) not in parser.place:
             raise InputError(
-                f"there is no such node in {path.name}", field=f"nodes[{k}]", value=node, where=file_beside(path)
+                f"there is no such node in {path.name}", field=f"nodes[{k}]", value=node, where=companion_path(path)
             )
     return [parser.place[str(node)] for node in listed]
 

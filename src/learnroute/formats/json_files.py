@@ -21,10 +21,10 @@ def parse(text: str) -> Any:
     if not text.strip():
         raise InputError("is empty; expected JSON")
     try:
-        return json.loads(text, parse_constant=partial(_no_constant, text), object_pairs_hook=_no_repeats)
+        return json.loads(text, parse_constant=partial(_reject_constant, text), object_pairs_hook=_reject_repeats)
     except json.JSONDecodeError as error:
         raise InputError(f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from None
-    except InputError:  # from the hooks
+    except InputError:  # raised by the two hooks
         raise
     except RecursionError:
         raise InputError("lists are nested too deeply for a problem") from None
@@ -81,14 +81,14 @@ def _by_line(rows: list[Any]) -> str:
     return "[\n" + ",\n".join(f"    {json.dumps(row, ensure_ascii=False, allow_nan=False)}" for row in rows) + "\n  ]"
 
 
-def _no_constant(text: str, name: str) -> Any:
+def _reject_constant(text: str, name: str) -> Any:
     """Reject NaN and Infinity as numbers, and report the first occurrence outside of quotes."""
     place = next(found.start() for found in CONSTANTS.finditer(text) if found[1])
     line, column = text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
     raise InputError(f"line {line}, column {column}: {name}: numbers must be finite; fill in the missing value")
 
 
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         seen: set[str] = set()

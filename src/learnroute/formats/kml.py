@@ -8,7 +8,7 @@ from pathlib import Path
 
 from learnroute.errors import printable
 from learnroute.formats.files import write_text
-from learnroute.formats.tracks import Place, across_the_date_line, decimal, stops_of, stops_once, track_of
+from learnroute.formats.tracks import Place, decimal, split_at_date_line, stops_of, stops_without_return, track_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
@@ -23,17 +23,17 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
         '<kml xmlns="http://www.opengis.net/kml/2.2"><Document>',
         f"  <name>{title}</name>",
     ]
-    for stop in stops_once(stops):
+    for stop in stops_without_return(stops):
         score = "depot" if stop.score is None else f"score {stop.score:g}"
         about = f"travel from the previous stop {stop.travel:g}{unit}, {score}"
         number = f"{stop.position}. " if stop.visit else ""
         lines += [
             f"  <Placemark><name>{number}{_text(stop.name)}</name><description>{about}</description>",
-            f"    <Point><coordinates>{_at([stop.place])}</coordinates></Point></Placemark>",
+            f"    <Point><coordinates>{_points([stop.place])}</coordinates></Point></Placemark>",
         ]
-    parts = across_the_date_line(track_of(stops))
+    parts = split_at_date_line(track_of(stops))
     ways = (
-        f"    <LineString><tessellate>1</tessellate><coordinates>{_at(p)}</coordinates></LineString>" for p in parts
+        f"    <LineString><tessellate>1</tessellate><coordinates>{_points(p)}</coordinates></LineString>" for p in parts
     )
     lines += [f"  <Placemark><name>{title}</name><MultiGeometry>", *ways, "  </MultiGeometry></Placemark>"]
     write_text(path, "\n".join([*lines, "</Document></kml>"]) + "\n")
@@ -44,5 +44,5 @@ def _text(name: str) -> str:
     return escape(printable(name, None))
 
 
-def _at(places: Iterable[Place]) -> str:
+def _points(places: Iterable[Place]) -> str:
     return " ".join(f"{decimal(longitude)},{decimal(latitude)}" for longitude, latitude in places)

@@ -8,7 +8,7 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.formats import csv_files, graphml, json_files, tsplib
-from learnroute.formats.files import errors_naming, is_there, missing_file
+from learnroute.formats.files import errors_naming, exists, no_such_file
 from learnroute.model.validation import as_region
 
 TRAVEL: dict[str, Callable[[Path], Any]] = {
@@ -89,8 +89,8 @@ def _in_order(found: dict[str, Any], names: list[str], wanted: list[str]) -> dic
 
 
 def _check_format(path: Path, suffixes: tuple[str, ...]) -> str:
-    if not is_there(path):
-        raise missing_file(path)
+    if not exists(path):
+        raise no_such_file(path)
     suffix = path.suffix.lower()
     if suffix not in suffixes:
         raise InputError(f"unknown format {suffix!r}; known here are {', '.join(suffixes)}", where=path)

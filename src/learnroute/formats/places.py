@@ -53,7 +53,7 @@ def _names_first(path: Path, table: csv_files.Table) -> csv_files.Table:
 
 def read_places(path: Path) -> dict[str, Any]:
     """Read only the names and coordinates of a table of places; a depot is ignored."""
-    table, depot = _depot_apart(path, _names_first(path, csv_files.read_table(path)))
+    table, depot = _extract_depot(path, _names_first(path, csv_files.read_table(path)))
     known = (*NAMES, *csv_files.COLUMNS)
     names, members, _ = csv_files.members_with_depot(path, table, None, known, depot, {}, vectors=True)
     return {"regions": names, **members}
@@ -63,7 +63,7 @@ def read(path: Path) -> dict[str, Any]:
     """Read a table of places or of travel costs, and the tables next to it, into the members of a problem."""
     if not is_places(path):
         return csv_files.read(path)
-    table, depot = _depot_apart(path, _names_first(path, csv_files.read_table(path)))
+    table, depot = _extract_depot(path, _names_first(path, csv_files.read_table(path)))
     settings = csv_files.read_settings(path.parent)
     named = settings.pop("depot", None)
     data: dict[str, Any] = {}
@@ -86,10 +86,10 @@ def read(path: Path) -> dict[str, Any]:
             field="columns v1, v2, …",
             where=path,
         )
-    return data | csv_files.with_return(data, settings)
+    return data | csv_files.move_return_to_depot(data, settings)
 
 
-def _depot_apart(path: Path, table: csv_files.Table) -> tuple[csv_files.Table, str | None]:
+def _extract_depot(path: Path, table: csv_files.Table) -> tuple[csv_files.Table, str | None]:
     """Return a table without its column `depot`, and the name of the place marked in it."""
     header, rows, lines = table
     if "depot" not in header:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, install
+from learnroute.errors import InputError, install_hint
 from learnroute.model.rounding import SAME
 from learnroute.model.streets import Streets
 from learnroute.model.validation import FloatArray, IntArray, freeze
@@ -71,7 +71,7 @@ class _ShortestPaths(Streets):
             i, j = apart[0].tolist()
             here, there = (repr(names[k]) if k < len(names) else f"region {k}" for k in (i, j))
             raise InputError(
-                f"no way leads from {here} to {there}; add an edge in this direction, or remove one of them"
+                f"no path leads from {here} to {there}; add an edge in this direction, or remove one of them"
             )
         larger = np.maximum(found, found.T)
         return larger if bool((larger - found <= SAME * larger).all()) else found
@@ -87,13 +87,13 @@ class _ShortestPaths(Streets):
         nodes.reverse()
         found = [self.places[start]]
         for a, b in pairwise(nodes):
-            found += [*self._bends(a, b), self.places[b]]
+            found += [*self._inner_points(a, b), self.places[b]]
         return freeze(np.array(found))
 
     def _from(self, nodes: IntArray) -> FloatArray:
         return np.asarray(_dijkstra()(self.graph, indices=nodes)).reshape(len(nodes), -1)
 
-    def _bends(self, a: int, b: int) -> list[FloatArray]:
+    def _inner_points(self, a: int, b: int) -> list[FloatArray]:
         """Return the inner points of a street's shape, from a to b."""
         numbers = re.findall(r"(-?\d[\d.eE+-]*)\s+(-?\d[\d.eE+-]*)", self.shapes.get((a, b), ""))
         try:
@@ -110,7 +110,7 @@ def _dijkstra() -> Any:
     try:
         from scipy.sparse.csgraph import dijkstra
     except ImportError:
-        raise InputError(f"road graphs need SciPy: {install('streets')}") from None
+        raise InputError(f"road graphs need SciPy: {install_hint('streets')}") from None
     return dijkstra
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from learnroute.errors import InputError, did_you_mean, list_names
 from learnroute.formats.csv_files import header_of, read_table, table_text
-from learnroute.formats.files import is_folder, is_there, write_text
+from learnroute.formats.files import exists, is_folder, write_text
 from learnroute.model.validation import FloatArray, freeze
 
 PLACE = re.compile(r"^.*?\.csv(?:, line \d+)?[:,] ")  # position of an error in a file
@@ -53,7 +53,7 @@ def read_samples(
         if region is not None:
             raise InputError("is a folder with one file per region; omit --region", where=path)
         return _folder(path, target, skip)
-    if not is_there(path):
+    if not exists(path):
         raise InputError("no such file or folder", where=path)
     if path.suffix.lower() == ".json":
         raise InputError("samples are read from a CSV table, or from a folder of CSV tables", where=path)

@@ -190,7 +190,7 @@ def plan_schema() -> Schema:
                 "oneOf": [_ref("loss"), NULL],
                 "description": "Loss of the whole route in units of travel; null if the travel rate is 0",
             },
-            "closed": _describe(FLAG, "Whether travel includes the way back to the depot or the first region"),
+            "closed": _describe(FLAG, "Whether travel includes the return trip to the depot or the first region"),
             "depot": _or_null(TEXT, "Name of the depot; null if there is none"),
             "constraints": {
                 "type": "object",

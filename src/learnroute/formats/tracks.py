@@ -37,11 +37,11 @@ class Stop:
 def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool = True) -> list[Stop]:
     """Return the stops of a plan, including the depot if there is one, and the return if it counts.
 
-    The file format at `path` needs longitudes and latitudes (`degrees`), or coordinates in a plane (see `in_metres`).
+    The file format at `path` needs longitudes and latitudes (`degrees`), or coordinates in a plane (see `as_metres`).
     """
     if problem is None:
         raise InputError("needs the coordinates of the regions; give the problem, too", where=path)
-    places = in_degrees(problem, path) if degrees else in_metres(problem, path)
+    places = as_degrees(problem, path) if degrees else as_metres(problem, path)
     found: list[Stop] = []
     before: int | None = None
     for stop in itinerary(problem, plan.order):
@@ -56,7 +56,7 @@ def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool =
     return found
 
 
-def stops_once(stops: list[Stop]) -> list[Stop]:
+def stops_without_return(stops: list[Stop]) -> list[Stop]:
     """Return the stops without the return to the first one."""
     last = stops[-1]
     return stops if last.visit else stops[:-1]
@@ -67,7 +67,7 @@ def track_of(stops: list[Stop]) -> list[Place]:
     return [place for stop in stops for place in stop.way]
 
 
-def across_the_date_line(track: list[Place]) -> list[list[Place]]:
+def split_at_date_line(track: list[Place]) -> list[list[Place]]:
     """Split a track where it crosses the 180th meridian, so that no part leads around the whole globe.
 
     Each part has at least two points, as lines in files must; a single point is repeated.
@@ -85,7 +85,7 @@ def across_the_date_line(track: list[Place]) -> list[list[Place]]:
     return parts
 
 
-def in_degrees(problem: Problem, path: Path) -> FloatArray:
+def as_degrees(problem: Problem, path: Path) -> FloatArray:
     """Return longitudes and latitudes; reject problems without them."""
     if problem.stop_coordinates is None or not problem.geographic:
         what = "there are no coordinates" if problem.coordinates is None else "the coordinates are in a plane"
@@ -97,7 +97,7 @@ def in_degrees(problem: Problem, path: Path) -> FloatArray:
     return _wrap_longitudes(problem.stop_coordinates)
 
 
-def in_metres(problem: Problem, path: Path) -> FloatArray:
+def as_metres(problem: Problem, path: Path) -> FloatArray:
     """Return x and y in the plane of a robot's map; reject problems without suitable coordinates.
 
     Longitudes and latitudes are projected to metres east and north of the datum (`datum_of`) by the azimuthal

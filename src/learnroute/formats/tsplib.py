@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, show
-from learnroute.formats.beside import file_beside, models_missing, read_beside, write_beside
+from learnroute.formats.companion import companion_path, missing_models_error, read_companion, write_companion
 from learnroute.formats.files import read_text, write_text
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -64,9 +64,9 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
     else:
         raise InputError(f"known are EXPLICIT, {', '.join(RULES)}", field="EDGE_WEIGHT_TYPE", value=weights, where=path)
     taken = tuple(key for key in ("travel", "coordinates", "geographic") if key in data)
-    data |= read_beside(path, taken)
+    data |= read_companion(path, taken)
     if models and not {"dissimilarity", "vectors", "transfer"} & set(data):
-        raise models_missing(path)
+        raise missing_models_error(path)
     return data
 
 
@@ -86,9 +86,9 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
         *(" ".join(map(_text, row)) for row in travel.tolist()),
         "EOF",
     ]
-    write_beside(problem.replace(title=problem.title or path.stem), path, ("travel",))
+    write_companion(problem.replace(title=problem.title or path.stem), path, ("travel",))
     write_text(path, "\n".join(lines) + "\n")
-    return path, file_beside(path)
+    return path, companion_path(path)
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
@@ -142,8 +142,8 @@ def _dimension(path: Path, facts: dict[str, str]) -> int:
         raise InputError("expected the number of regions", field="DIMENSION", value=text, where=path)
     if int(text) > MOST_MATRIX_REGIONS:
         raise InputError(
-            f"matrices are limited to {MOST_MATRIX_REGIONS:,} regions; distances between the places of a .csv table "
-            "need none",
+            f"matrices are limited to {MOST_MATRIX_REGIONS:,} regions; the distances between places in a .csv "
+            "table need no matrix",
             field="DIMENSION",
             value=text,
             where=path,
@@ -215,17 +215,17 @@ def _distances(places: FloatArray, rule: Callable[[FloatArray, FloatArray], Floa
     return distances
 
 
-def _apart(a: FloatArray, b: FloatArray) -> FloatArray:
+def _plane_distances(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(((a - b) ** 2).sum(axis=1)))
 
 
-def _nearest_whole(values: FloatArray) -> FloatArray:
+def _nearest_integer(values: FloatArray) -> FloatArray:
     return np.asarray(np.floor(values + 0.5))
 
 
 def _pseudo_euclidean(a: FloatArray, b: FloatArray) -> FloatArray:
     exact = np.sqrt(((a - b) ** 2).sum(axis=1) / 10)
-    rounded = _nearest_whole(exact)
+    rounded = _nearest_integer(exact)
     return np.asarray(np.where(rounded < exact, rounded + 1, rounded))
 
 
@@ -235,7 +235,7 @@ def _degrees(places: FloatArray) -> FloatArray:
     return np.asarray(whole + 5 * (places - whole) / 3)
 
 
-def _around_the_earth(a: FloatArray, b: FloatArray) -> FloatArray:
+def _great_circle(a: FloatArray, b: FloatArray) -> FloatArray:
     here, there = PI * _degrees(a) / 180, PI * _degrees(b) / 180
     along, rise, sum_ = np.cos(here[1] - there[:, 1]), np.cos(here[0] - there[:, 0]), np.cos(here[0] + there[:, 0])
     cosine = np.clip(0.5 * ((1 + along) * rise - (1 - along) * sum_), -1, 1)
@@ -243,11 +243,11 @@ def _around_the_earth(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 RULES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
-    "EUC_2D": lambda a, b: _nearest_whole(_apart(a, b)),
-    "CEIL_2D": lambda a, b: np.ceil(_apart(a, b)),
-    "MAN_2D": lambda a, b: _nearest_whole(np.abs(a - b).sum(axis=1)),
-    "MAX_2D": lambda a, b: _nearest_whole(np.abs(a - b)).max(axis=1),
-    "GEO": _around_the_earth,
+    "EUC_2D": lambda a, b: _nearest_integer(_plane_distances(a, b)),
+    "CEIL_2D": lambda a, b: np.ceil(_plane_distances(a, b)),
+    "MAN_2D": lambda a, b: _nearest_integer(np.abs(a - b).sum(axis=1)),
+    "MAX_2D": lambda a, b: _nearest_integer(np.abs(a - b)).max(axis=1),
+    "GEO": _great_circle,
     "ATT": _pseudo_euclidean,
 }
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from learnroute.errors import InputError, check_type, did_you_mean, list_names
 from learnroute.formats import json_files
-from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
+from learnroute.formats.files import check_destination, errors_naming, exists, write_text
 from learnroute.journeys.observation import Observation
-from learnroute.journeys.way_ahead import WayAhead
+from learnroute.journeys.remaining_journey import RemainingJourney
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import TableMixin
-from learnroute.model.subsets import only, with_region
+from learnroute.model.subsets import restrict_to, with_region
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import FloatArray, as_count, as_path, freeze
 from learnroute.planner import decide_learner
@@ -74,7 +74,7 @@ class Journey(TableMixin):
         self.file = None if file is None else as_path("file", file)
         if self.file is not None:
             check_destination(self.file, (".json",))
-            if is_there(self.file):
+            if exists(self.file):
                 raise InputError("exists; omit --begin to continue that journey, or give another name", where=self.file)
         budget = Budget.of(time_limit, progress)
         problem = decide_learner(problem, self.seed, budget.part(0.5))
@@ -85,7 +85,7 @@ class Journey(TableMixin):
         self.dropped: Mapping[str, str] = {}
         self.rest: tuple[str, ...] = ()
         self._plan(budget)
-        self._keep()
+        self._save()
 
     @classmethod
     def resume(cls, file: str | Path) -> Self:
@@ -113,7 +113,7 @@ class Journey(TableMixin):
         for k, entry in enumerate(visits):
             if not isinstance(entry, dict) or not isinstance(entry.get("region"), str):
                 raise InputError("expected an object with region", field=f"visits[{k}]", value=entry)
-            journey._take(journey._check_visit(entry["region"], entry))
+            journey._apply_visit(journey._check_visit(entry["region"], entry))
         rest, dropped = data["rest"], data.get("dropped", {})
         optional = journey.problem.rules is not None
         if not isinstance(rest, list) or not all(isinstance(name, str) for name in rest):
@@ -127,10 +127,10 @@ class Journey(TableMixin):
 
     def __repr__(self) -> str:
         ahead = f"next {route_text(self.rest, self.problem.closed)}" if self.rest else "at its end"
-        return f"<Journey after {self._made}, {ahead}>"
+        return f"<Journey after {self._visits_text}, {ahead}>"
 
     @property
-    def _made(self) -> str:
+    def _visits_text(self) -> str:
         """The number of visits made, in words."""
         if self.problem.rules is None:
             return f"{len(self.visits):,} of {self.problem.size:,} visits"
@@ -162,23 +162,23 @@ class Journey(TableMixin):
             ("travel", f"{self.travel_cost:.6g}{unit and ' ' + unit} for the whole route"),
             *(("note", note) for note in self.notes),
         )
-        return Sheet(f"{self._made} made", (self.table(),), lines)
+        return Sheet(f"{self._visits_text} made", (self.table(),), lines)
 
     @property
     def _end(self) -> str:
         """The reason why a journey without further visits has ended."""
-        return "no further visit pays" if self.left else "all regions are visited"
+        return "no further visit lowers the loss" if self.left else "all regions are visited"
 
     @property
-    def _ahead(self) -> WayAhead:
+    def _remaining(self) -> RemainingJourney:
         """The rest of the journey, from the agent's current place."""
         place = self.problem.regions.index
-        return WayAhead(self.problem, [place(visit.region) for visit in self.visits], self.errors, self.common)
+        return RemainingJourney(self.problem, [place(visit.region) for visit in self.visits], self.errors, self.common)
 
     @property
     def left(self) -> tuple[str, ...]:
         """The regions that can still be visited, in the order of the problem."""
-        return self._ahead.left
+        return self._remaining.left
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ class Journey(TableMixin):
     @property
     def expected_error(self) -> float:
         """The expected final error over all regions if the journey continues as planned."""
-        end = self._ahead.errors_after(self.order[len(self.visits) :])
+        end = self._remaining.errors_after(self.order[len(self.visits) :])
         return float((self.problem.region_weights * end.total).mean())
 
     @property
@@ -257,8 +257,8 @@ class Journey(TableMixin):
         if name is None:
             raise InputError(f"{self._end}; the journey is over", field="region")
         visit = self._check_visit(name, {"errors": errors, "dissimilarity": dissimilarity, "vector": vector})
-        with self._planning_anew(budget):
-            self._take(visit)
+        with self._replanning(budget):
+            self._apply_visit(visit)
         return self.next
 
     def add(
@@ -298,14 +298,14 @@ class Journey(TableMixin):
         """
         budget = Budget.of(time_limit, progress)
         self._check_changeable(region)
-        with self._planning_anew(budget):
+        with self._replanning(budget):
             self.origin = self.problem = with_region(
                 self.origin, region, travel, travel_back, coordinates, dissimilarity, vector, initial, samples,
                 importance,
             )  # fmt: skip
             made, self.visits, self.errors, self.common = self.visits, (), self.problem.initial_errors, 0.0
             for visit in made:
-                self._take(visit)
+                self._apply_visit(visit)
         return self.next
 
     def _check_changeable(self, region: Any) -> None:
@@ -335,20 +335,20 @@ class Journey(TableMixin):
         if self.problem.size == 2:
             raise InputError("cannot be dropped; a journey needs at least 2 regions", field="region", value=region)
         kept = [i for i, name in enumerate(self.problem.regions) if name != region]
-        with self._planning_anew(budget):
-            self.origin, self.problem = only(self.origin, kept), only(self.problem, kept)
+        with self._replanning(budget):
+            self.origin, self.problem = restrict_to(self.origin, kept), restrict_to(self.problem, kept)
             self.errors = freeze(self.errors[kept])
             self.visits = tuple(visit.without(region) for visit in self.visits)
         return self.next
 
     @contextlib.contextmanager
-    def _planning_anew(self, budget: Budget) -> Iterator[None]:
+    def _replanning(self, budget: Budget) -> Iterator[None]:
         """Replan the rest and store the journey after the change made in this context; undo everything on failure."""
         before = self.origin, self.problem, self.errors, self.common, self.visits, self.rest, self.dropped
         try:
             yield
             self._plan(budget)
-            self._keep()
+            self._save()
         except BaseException:
             self.origin, self.problem, self.errors, self.common, self.visits, self.rest, self.dropped = before
             raise
@@ -386,7 +386,7 @@ class Journey(TableMixin):
                 why = "must not be visited (visits.forbidden)" if barred else "has been visited"
             raise InputError(f"{why}; {hint}", field="region", value=region)
 
-    def _take(self, visit: Observation) -> None:
+    def _apply_visit(self, visit: Observation) -> None:
         """Update the errors by training, and the problem by the measurements."""
         here = self.problem.regions.index(visit.region)
         if visit.vector is not None and self.problem.vectors is not None:
@@ -396,7 +396,7 @@ class Journey(TableMixin):
         elif visit.dissimilarity:
             apart = {self.problem.regions.index(name): value for name, value in visit.dissimilarity.items()}
             self.problem = self.problem.replace(**self._correct(here, apart), dissimilarity_low=None)
-        after = self._ahead.errors_after((here,))
+        after = self._remaining.errors_after((here,))
         self.common, errors = float(after.common), np.array(after.total)
         for name, value in visit.errors.items():
             errors[self.problem.regions.index(name)] = value
@@ -416,13 +416,13 @@ class Journey(TableMixin):
 
     def _plan(self, budget: Budget) -> None:
         """Plan the rest from the agent's current place."""
-        ahead, method = self._ahead, method_by_name(self.method)
+        ahead, method = self._remaining, method_by_name(self.method)
         if self.problem.rules is None:
             self.rest = ahead.plan(method, self.seed, budget)
         else:
             self.rest, self.dropped = ahead.plan_visits(method, self.seed, budget, self.rest, self.dropped)
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         if self.file is not None:
             write_text(self.file, json_files.dumps(self.to_dict()))
 

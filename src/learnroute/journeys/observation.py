@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnroute.errors import InputError
-from learnroute.model.labelled_tables import Labelled, names_along
+from learnroute.model.labelled_tables import Labelled, row_labels
 from learnroute.model.problem import Problem
 from learnroute.model.validation import as_numbers_by_region, as_vector
 
@@ -74,7 +74,7 @@ class Observation:
 def _by_region(problem: Problem, field_name: str, values: Any) -> dict[str, float]:
     if values is None:
         return {}
-    names = names_along({field_name: values})
+    names = row_labels({field_name: values})
     if names is not None:
         values = dict(zip(names, Labelled.of(values).values.tolist(), strict=True))
     meaning = "errors" if field_name == "errors" else "dissimilarities"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnroute.errors import install
+from learnroute.errors import install_hint
 from learnroute.learning.adapters import TorchLearner
 from learnroute.learning.calibration import Calibration, calibrate
 from learnroute.learning.data import RegionData, Rows, split
@@ -71,5 +71,5 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("sklearn"):
             raise
-        raise ImportError(f"the learners need scikit-learn: {install('learning')}") from None
+        raise ImportError(f"the learners need scikit-learn: {install_hint('learning')}") from None
     return getattr(learners, name)

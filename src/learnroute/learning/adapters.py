@@ -28,17 +28,17 @@ def as_learner(model: Any, classes: FloatArray | None = None) -> Any:
         if hasattr(model, "learn_many") and hasattr(model, "predict_many"):
             return RiverLearner(model)
     check_learner("learner", model, "partial_fit", "predict")
-    return _Told(model, classes) if _asks_for_classes(model) else copy.deepcopy(model)
+    return _ClassifierWithClasses(model, classes) if _requires_classes(model) else copy.deepcopy(model)
 
 
-def _asks_for_classes(model: Any) -> bool:
+def _requires_classes(model: Any) -> bool:
     try:
         return "classes" in inspect.signature(model.partial_fit).parameters
     except (TypeError, ValueError):
         return False
 
 
-class _Behind:
+class _ModelWrapper:
     """Wrapper that delegates all attributes it does not define to the wrapped model."""
 
     model: Any
@@ -49,19 +49,19 @@ class _Behind:
         return getattr(self.model, name)
 
 
-class _Told(_Behind):
+class _ClassifierWithClasses(_ModelWrapper):
     """A classifier that receives all classes with each batch."""
 
     def __init__(self, model: Any, classes: FloatArray | None) -> None:
-        self.model, self.told = copy.deepcopy(model), classes
+        self.model, self.class_arguments = copy.deepcopy(model), classes
 
     def partial_fit(self, features: Any, targets: Any) -> Self:
         """Train on one batch."""
-        self.model.partial_fit(features, targets, classes=self.told)
+        self.model.partial_fit(features, targets, classes=self.class_arguments)
         return self
 
 
-class PipelineLearner(_Behind):
+class PipelineLearner(_ModelWrapper):
     """A scikit-learn pipeline whose last step has `partial_fit`.
 
     The steps before it are fitted on the first batch (the only one known then), unless they are already fitted. Steps
@@ -74,7 +74,7 @@ class PipelineLearner(_Behind):
         if not hasattr(last, "partial_fit"):
             reason = "its last step needs a method partial_fit, as SGDClassifier has"
             raise InputError(reason, field="learner", value=last)
-        self.told = {"classes": classes} if _asks_for_classes(last) else {}
+        self.class_arguments = {"classes": classes} if _requires_classes(last) else {}
 
     def partial_fit(self, features: Any, targets: Any) -> Self:
         """Train on one batch."""
@@ -86,7 +86,7 @@ class PipelineLearner(_Behind):
             elif not _is_fitted(step):
                 step.fit(features, targets)
             features = step.transform(features)
-        self.model.steps[-1][1].partial_fit(features, targets, **self.told)
+        self.model.steps[-1][1].partial_fit(features, targets, **self.class_arguments)
         return self
 
 
@@ -95,7 +95,7 @@ def _is_fitted(step: Any) -> bool:
     return any(name.endswith("_") and not name.startswith("__") for name in vars(step))
 
 
-class RiverLearner(_Behind):
+class RiverLearner(_ModelWrapper):
     """A river model that learns mini-batches (`learn_many`), which river expects as pandas tables."""
 
     def __init__(self, model: Any) -> None:

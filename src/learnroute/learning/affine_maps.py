@@ -67,7 +67,7 @@ class Draws:
         size = len(targets) // self.visits
         return [(inputs[k : k + size], targets[k : k + size]) for k in range(0, size * self.visits, size)]
 
-    def deal(self, draw: int) -> list[RegionData]:
+    def divide(self, draw: int) -> list[RegionData]:
         """Return the samples of one draw."""
         number = self.first + draw
         return [
@@ -76,9 +76,9 @@ class Draws:
         ]
 
     @cached_property
-    def dealt(self) -> list[list[RegionData]]:
+    def divisions(self) -> list[list[RegionData]]:
         """The samples of all draws."""
-        return [self.deal(draw) for draw in range(self.count)]
+        return [self.divide(draw) for draw in range(self.count)]
 
     @property
     def correction(self) -> float:
@@ -98,7 +98,7 @@ def is_linear(learner: Any) -> bool:
 
 
 class LinearTrainings:
-    """The trainings of a linear learner in all draws, decomposed once for all its strengths."""
+    """The trainings of a linear learner in all draws, decomposed once for all values of λ."""
 
     def __init__(self, learner: Any, draws: Draws, weights: FloatArray, names: Sequence[str]) -> None:
         self.learner, self.draws, self.names, self.weights = learner, draws, names, weights
@@ -118,8 +118,8 @@ class LinearTrainings:
         """Features and targets for training by batch; the draw is the first axis."""
         found = []
         for place in range(len(self.names)):
-            dealt = [self.draws.batches(regions[place]) for regions in self.draws.dealt]
-            for batches in zip(*dealt, strict=True):
+            divisions = [self.draws.batches(regions[place]) for regions in self.draws.divisions]
+            for batches in zip(*divisions, strict=True):
                 inputs = np.array([self._with_constant(features) for features, _ in batches])
                 found.append((inputs, np.array([targets for _, targets in batches])))
         return found
@@ -127,9 +127,9 @@ class LinearTrainings:
     @cached_property
     def _tests(self) -> tuple[FloatArray, FloatArray]:
         """Features and targets for testing, one region after another; the draw is the first axis."""
-        dealt = self.draws.dealt
-        inputs = [self._with_constant(np.concatenate([region.test[0] for region in regions])) for regions in dealt]
-        return np.array(inputs), np.array([np.concatenate([region.test[1] for region in regions]) for regions in dealt])
+        draws = self.draws.divisions
+        inputs = [self._with_constant(np.concatenate([region.test[0] for region in regions])) for regions in draws]
+        return np.array(inputs), np.array([np.concatenate([region.test[1] for region in regions]) for regions in draws])
 
     @cached_property
     def _test_sizes(self) -> IntArray:
@@ -233,7 +233,7 @@ class LinearTrainings:
         if self.kind == "RecursiveRegressor" or (strengths > 0).all():
             return  # these learners accept any batch
         for place, (inputs, targets) in enumerate(self._batches):
-            doubtful = np.flatnonzero(self._doubtful(place))
+            doubtful = np.flatnonzero(self._may_be_rejected(place))
             for batch in zip(inputs[doubtful], targets[doubtful], strict=True):
                 try:
                     if self.kind == "GradientRegressor":
@@ -243,7 +243,7 @@ class LinearTrainings:
                 except InputError as refusal:
                     raise refusal.within(f"region {self.names[place // self.draws.visits]!r}") from None
 
-    def _doubtful(self, place: int) -> NDArray[np.bool_]:
+    def _may_be_rejected(self, place: int) -> NDArray[np.bool_]:
         """Return whether each draw of a batch may be rejected by the learner."""
         inputs = self._batches[place][0]
         if self.kind != "GradientRegressor":
@@ -278,9 +278,9 @@ class LinearTrainings:
     def _pooled_maps(self) -> tuple[FloatArray, FloatArray]:
         """Return the maps of recursive least squares; every order ends with the same model, so each map returns it."""
         models = []
-        for dealt in self.draws.dealt:
+        for divisions in self.draws.divisions:
             model = as_learner(self.learner)
-            for region in dealt:
+            for region in divisions:
                 model.partial_fit(*region.train)
             models.append(np.append(model.coef_, model.intercept_)[: self.width])
         constants = np.repeat(np.array(models).T[None], len(self.names), axis=0)

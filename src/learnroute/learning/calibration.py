@@ -30,7 +30,7 @@ from learnroute.learning import laws
 from learnroute.learning.following import Following
 from learnroute.learning.law_effect import law_effect
 from learnroute.learning.laws import COMMON, FORMS, HELD, LINEAR, Coefficient, Fit, Route
-from learnroute.learning.records import as_record, names_of_different
+from learnroute.learning.records import as_record, distinguishing_names
 from learnroute.learning.selection import cross_validate, preference_of
 from learnroute.learning.transfers import Transfer
 from learnroute.learning.verdict import MEANING, Evidence, judge
@@ -253,7 +253,7 @@ def calibrate(
     scores = cross_validate(routes, known.errors, known.before, found, fits)
     same, differences = _compare_learners(known, records)
     form = scores.choose(preference_of(same))
-    fit, free = fits[form], laws.free(found, known.before if form == HELD else None)
+    fit, free = fits[form], laws.fit_free(found, known.before if form == HELD else None)
     parts = _intervals(fit, count, level)
     free_parts = _intervals(free, count, level)
     total = _interval(free, np.array([1.0, 0.0, 1.0, 0.0, 1.0, 0.0])[: len(free.values)], count, level)
@@ -375,7 +375,7 @@ def _compare_learners(known: Transfer, records: list[dict[str, Any] | None]) -> 
     pilots: dict[tuple[str, str], list[str]] = {}
     for number, record in enumerate(records, 1):
         if known.learner is not None and record is not None:
-            names = names_of_different(known.learner, record)
+            names = distinguishing_names(known.learner, record)
             if names is not None:
                 pilots.setdefault(names, []).append(str(number))
     sentences = [

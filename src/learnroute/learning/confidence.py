@@ -74,7 +74,7 @@ def upper_bound(squared: float, errors: FloatArray, worst: FloatArray, level: fl
     return float(np.quantile(np.maximum(length, 0.0), level, method="higher")) ** 2
 
 
-def noisiest(covariance: FloatArray) -> FloatArray:
+def noisiest_direction(covariance: FloatArray) -> FloatArray:
     """Return an approximation of the direction of most noise, by power iteration from the noisiest coordinate."""
     direction: FloatArray = covariance[:, int(np.argmax(np.diagonal(covariance)))]
     for _ in range(POWER_STEPS):

@@ -181,7 +181,7 @@ def split(
     check_samples("samples", samples)
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples))
     return {
-        region: split_rows(len(as_batch(region, *pair_of(given))[1]), estimate, test, np.random.default_rng(child))
+        region: split_rows(len(as_batch(region, *as_pair(given))[1]), estimate, test, np.random.default_rng(child))
         for (region, given), child in zip(samples.items(), seeds, strict=True)
     }
 
@@ -192,7 +192,7 @@ def check_samples(field: str, samples: Any) -> None:
         raise InputError("an object is needed with the samples of each region by its name", field=field, value=samples)
 
 
-def pair_of(given: Any) -> tuple[Any, Any]:
+def as_pair(given: Any) -> tuple[Any, Any]:
     """Return the features and the targets of a region; reject anything else."""
     if isinstance(given, tuple | list) and len(given) == 2:
         return given[0], given[1]
@@ -228,7 +228,7 @@ def _check_mapped(outputs: Any, inputs: FloatArray) -> FloatArray:
 
 def _is_fitted(transformer: Any) -> bool:
     """Return whether a transformer is fitted: as in scikit-learn, fitted attributes end with an underscore."""
-    asked = getattr(transformer, "__sklearn_is_fitted__", None)
-    if asked is not None:
-        return bool(asked())
+    is_fitted = getattr(transformer, "__sklearn_is_fitted__", None)
+    if is_fitted is not None:
+        return bool(is_fitted())
     return any(name.endswith("_") and not name.startswith("__") for name in vars(transformer))

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_callable, check_type, count_text, percent
 from learnroute.formats.samples import causes
-from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
+from learnroute.learning.confidence import Fit, error_draws, fit, noisiest_direction, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples, uneven_moments
-from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
 from learnroute.learning.law_effect import law_effect
 from learnroute.learning.predictors import Predictors, compare
+from learnroute.learning.preparation import Missing, PreparedRegions, Scaling, constant_columns, prepare_regions
 from learnroute.model.dissimilarities import row_sums
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.labelled_tables import align, align_places, align_square, names_along
+from learnroute.model.labelled_tables import align, align_places, align_square, row_labels
 from learnroute.model.learners import Learner, Proximal
 from learnroute.model.problem import Problem
 from learnroute.model.result_mixin import PictureMixin
@@ -178,12 +178,12 @@ class Estimate(PictureMixin):
             between = self.regions if regions is None else regions
             travel = np.zeros((len(between), len(between)))
         if travel is None:
-            between = names_along({"coordinates": coordinates}) or (self.regions if regions is None else regions)
+            between = row_labels({"coordinates": coordinates}) or (self.regions if regions is None else regions)
             travel = np.zeros((len(between), len(between)))
             regions = between if regions is None else regions
             made = self.to_problem(travel, samples, coordinates, regions, title, regularization=regularization)
             return made.replace(travel=None, geographic=geographic)
-        own = names_along({"travel": travel})
+        own = row_labels({"travel": travel})
         names = as_names("regions", own or self.regions if regions is None else regions, None)
         costs = np.asanyarray(align_square("travel", travel, names), dtype=object)  # masks are rejected later
         if costs.shape != (len(names), len(names)):
@@ -433,7 +433,7 @@ def estimate(
     as_choice("scaling", scaling, get_args(Scaling))
     draws = as_count("draws", draws, least=100, meaning="the number of draws")
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples) + 1)
-    taken = take_in(samples, columns, features, scaling, intercept, missing, (share, test), seeds[:-1])
+    taken = prepare_regions(samples, columns, features, scaling, intercept, missing, (share, test), seeds[:-1])
     fits, method, remarks = _fits(taken, pilot)
     if len(fits) < 2:
         reasons = causes(taken.failures)
@@ -478,7 +478,7 @@ def estimate(
     )
 
 
-def _fits(taken: Intake, pilot: int | None) -> tuple[dict[str, Fit], Method, tuple[str, ...]]:
+def _fits(taken: PreparedRegions, pilot: int | None) -> tuple[dict[str, Fit], Method, tuple[str, ...]]:
     """Fit every region, on all features or on pilot features; record those that fail in the failures."""
     inputs: dict[str, FloatArray] = {}
     for name, (raw, _) in taken.samples.items():
@@ -522,7 +522,7 @@ def _pilot(inputs: dict[str, FloatArray], pilot: int | None) -> tuple[FloatArray
         wanted = as_count("pilot", pilot, meaning="the number of pilot features")
         if wanted > width:
             raise InputError(f"must be <= {width}, the number of features", field="pilot", value=wanted)
-        reason = "as asked for"
+        reason = "as requested"
     elif least >= width + SPARE:
         return None, ()
     else:
@@ -551,7 +551,7 @@ def _distances(
     size, width = len(fits), len(initial_model)
     if size * draws * width > MOST_NUMBERS:
         raise InputError(
-            f"{size} regions of {width} features would keep more than {MOST_NUMBERS:,} numbers; "
+            f"{size} regions of {width} features would store more than {MOST_NUMBERS:,} numbers; "
             f"use draws <= {MOST_NUMBERS // (size * width)}",
             field="draws",
             value=draws,
@@ -562,12 +562,12 @@ def _distances(
     for i, one in enumerate(fits):
         squared = float(np.sum((one.model - initial_model) ** 2))
         initial[i] = squared - one.inflation
-        initial_upper[i] = max(initial[i], upper_bound(squared, errors[i], noisiest(one.covariance), level))
+        initial_upper[i] = max(initial[i], upper_bound(squared, errors[i], noisiest_direction(one.covariance), level))
         for j in range(i):
             other = fits[j]
             squared = float(np.sum((one.model - other.model) ** 2))
             delta[i, j] = delta[j, i] = squared - one.inflation - other.inflation
-            worst = noisiest(one.covariance + other.covariance)
+            worst = noisiest_direction(one.covariance + other.covariance)
             bound = upper_bound(squared, errors[i] - errors[j], worst, level)
             upper[i, j] = upper[j, i] = max(bound, delta[i, j])
         if progress is not None:
@@ -579,7 +579,7 @@ def _model(entries: ArrayLike, width: int) -> FloatArray:
     return as_vector("initial_model", entries, width, least=-LARGEST_VALUE, meaning="model parameters")
 
 
-def _scale_caveat(taken: Intake, fits: dict[str, Fit], intercept: bool) -> tuple[str, ...]:
+def _scale_caveat(taken: PreparedRegions, fits: dict[str, Fit], intercept: bool) -> tuple[str, ...]:
     """Warn if the features are so far from white that squared distances of models are not prediction errors."""
     pooled = np.concatenate([taken.transform(taken.samples[name][0][taken.rows[name].estimate]) for name in fits])
     uneven = uneven_moments(pooled[:, :-1] if intercept else pooled)

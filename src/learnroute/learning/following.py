@@ -347,7 +347,7 @@ def _expectations(
     if errors is not None and len(tested) < len(errors):
         errors = errors[[k for k, name in enumerate(planned.regions) if name in tested]]
         notes = (*notes, f"{len(planned.regions) - len(tested)} skipped regions have no samples, and are not tested")
-    other = planned.differs(model)
+    other = planned.difference(model)
     if other is not None:
         return (other, *notes), None
     if errors is not None and not planned.is_calibrated and measure is not squared_error:

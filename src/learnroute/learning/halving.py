@@ -38,7 +38,7 @@ def candidates_for(trainings: int | None, visits: int) -> int:
 
 def route_count(candidates: int) -> int:
     """Return the number of routes trained along: in the rungs, for random orders, and for the transfer matrix."""
-    return search_count(candidates) + 2 * judging_draws(candidates) + 1
+    return search_count(candidates) + 2 * evaluation_draws(candidates) + 1
 
 
 def search_count(candidates: int) -> int:
@@ -46,13 +46,13 @@ def search_count(candidates: int) -> int:
     return candidates + candidates // 2 * (candidates.bit_length() - 2)
 
 
-def judging_draws(candidates: int) -> int:
+def evaluation_draws(candidates: int) -> int:
     """Return the number of draws in which the winner is compared with random orders."""
     return max(2, candidates // 2)
 
 
 @dataclass(frozen=True, eq=False)
-class Halved:
+class HalvingResult:
     """The winning candidate, compared with random orders in separate draws.
 
     `errors` (draws x regions) are its final errors, `random` the mean final errors of one random order per draw.
@@ -76,7 +76,7 @@ class Trainer:
 
     def errors(self, order: IntArray, draw: int) -> FloatArray:
         """Return the final error in each region after training along an order, in a draw."""
-        dealt = self.draws.deal(draw)
+        dealt = self.draws.divide(draw)
         batches = [iter(self.draws.batches(region)) for region in dealt]
         given = reseed(copy.deepcopy(self.learner), self.draws.seed + draw)
         model = as_learner(given, self.classes)
@@ -90,14 +90,14 @@ class Trainer:
 def halve(
     trainer: Trainer, candidates: Sequence[IntArray], travel: FloatArray, weights: FloatArray,
     shuffle: Callable[[], IntArray], budget: Budget,
-) -> Halved:  # fmt: skip
+) -> HalvingResult:  # fmt: skip
     """Halve the candidates by error plus travel until one remains, then compare it with random orders.
 
     All candidates are trained in the same draws, twice as many in each rung. `travel` is the travel cost of each
     candidate, and `shuffle()` returns a random order of the same visits.
     """
     left, found = list(range(len(candidates))), {k: np.empty(0) for k in range(len(candidates))}
-    whole = search_count(len(candidates)) + 2 * judging_draws(len(candidates))
+    whole = search_count(len(candidates)) + 2 * evaluation_draws(len(candidates))
     ties, draws, complete = left, 1, True
 
     def value(k: int) -> float:
@@ -119,11 +119,11 @@ def halve(
     best = min(left, key=value)
     own: list[FloatArray] = []
     random: list[float] = []
-    for draw in range(draws, draws + judging_draws(len(candidates))):  # not used to choose the winner
+    for draw in range(draws, draws + evaluation_draws(len(candidates))):  # not used to choose the winner
         if budget.exhausted and len(own) > 1:
             complete = False
             break
         own.append(train(candidates[best], draw))
         random.append(float(np.mean(weights * train(shuffle(), draw))))
     others = tuple((candidates[k], float(found[k].mean())) for k in ties if k != best and len(found[k]))
-    return Halved(candidates[best], np.array(own), np.array(random), others, trainer.trainings, complete)
+    return HalvingResult(candidates[best], np.array(own), np.array(random), others, trainer.trainings, complete)

@@ -79,7 +79,7 @@ def move(
     bands = [band / n for band in x.gram()]
     if isinstance(rule, Proximal):
         found = _solve(bands[0] + rule.fixed_regularization[0], bands[1], bands[2], missing)
-    elif isinstance(rule, Gradient) and not _many(rule, size):
+    elif isinstance(rule, Gradient) and not _use_eigenvalues(rule, size):
         found = _by_steps(bands, missing, rule)
     else:
         found = _by_eigenvalues(bands, missing, rule)
@@ -103,16 +103,16 @@ def dimension(rule: Learner, m: int, n: int) -> int:
     return min(whole, 2 * math.ceil(powers) + 2) if 2 * powers < whole else whole
 
 
-def numbers_a_run(rule: Learner, m: int, n: int) -> int:
+def numbers_per_run(rule: Learner, m: int, n: int) -> int:
     """Return approximately how many numbers are kept in memory per run; the paper's learner needs no axes."""
     if isinstance(rule, LeastSquares):
         return 0
     size = dimension(rule, m, n)
-    banded = isinstance(rule, Proximal) or (isinstance(rule, Gradient) and not _many(rule, size))
+    banded = isinstance(rule, Proximal) or (isinstance(rule, Gradient) and not _use_eigenvalues(rule, size))
     return 8 * size if banded else size**2
 
 
-def _many(rule: Gradient, size: int) -> bool:
+def _use_eigenvalues(rule: Gradient, size: int) -> bool:
     """Return whether computing eigenvalues is cheaper than iterating the steps."""
     return rule.steps > size**2 / 20 + 10 * size
 

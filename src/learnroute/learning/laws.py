@@ -154,7 +154,7 @@ def held_system(found: Visits, first: FloatArray) -> System:
     return np.column_stack(table), found.after - found.moved
 
 
-def free(found: Visits, first: FloatArray | None = None) -> Fit:
+def fit_free(found: Visits, first: FloatArray | None = None) -> Fit:
     """Fit free coefficients of e_j, -e_k, D[k, j] and 1, and of e⁰_j and -e⁰_k if `first` is given."""
     columns = [found.before, -found.here, found.moved, np.ones(len(found.after))]
     if first is not None:
@@ -266,7 +266,7 @@ def _one_step(routes: Sequence[Route], moved: FloatArray) -> Predictor:
     return predict
 
 
-def roll(route: Route, table: FloatArray, values: FloatArray) -> FloatArray:
+def forecast(route: Route, table: FloatArray, values: FloatArray) -> FloatArray:
     """Predict all errors along a route from those before its first visit, with p₁, q, ν and optionally ρ.
 
     `table` contains the errors towards which the learner moves (`target_errors`), T x T over all regions.
@@ -294,7 +294,7 @@ def fit(table: FloatArray, wanted: FloatArray, clusters: IntArray, bound: Bound 
     solution, _, rank, _ = np.linalg.lstsq(table, wanted, rcond=None)
     values = np.asarray(solution, dtype=np.float64)
     if rank < table.shape[1]:
-        raise RefusedError("the errors along these routes do not tell retention from coupling; follow other routes")
+        raise RefusedError("the errors along these routes do not separate retention from coupling; follow other routes")
     # leaving out a cluster subtracts its part of the normal equations; visits are few, so each system is solved anew
     count, width = int(clusters.max()) + 1, table.shape[1]
     squares, products = np.zeros((count, width, width)), np.zeros((count, width))

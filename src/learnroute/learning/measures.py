@@ -68,10 +68,10 @@ def zero_one_error(model: Any, region: RegionData) -> float:
     """
     check_learner("model", model, "predict")
     check_type("region", region, RegionData)
-    return float(np.mean(_mistakes(model, region)))
+    return float(np.mean(_misclassified(model, region)))
 
 
-def _mistakes(model: Any, region: RegionData) -> FloatArray:
+def _misclassified(model: Any, region: RegionData) -> FloatArray:
     inputs, outputs = region.test
     return np.asarray(np.asarray(model.predict(inputs)) != outputs, dtype=np.float64)
 
@@ -98,10 +98,10 @@ def cross_entropy(model: Any, region: RegionData) -> float:
     """
     check_learner("model", model, "predict_proba", "classes_")
     check_type("region", region, RegionData)
-    return float(np.mean(_surprises(model, region)))
+    return float(np.mean(_log_losses(model, region)))
 
 
-def _surprises(model: Any, region: RegionData) -> FloatArray:
+def _log_losses(model: Any, region: RegionData) -> FloatArray:
     inputs, outputs = region.test
     shares, classes = np.asarray(model.predict_proba(inputs)), np.asarray(model.classes_)
     given = (shares * (outputs[:, None] == classes[None, :])).sum(axis=1)  # 0 for a class that the model does not know
@@ -139,7 +139,7 @@ MEASURES: Mapping[str, Error] = MappingProxyType(
     {"squared": squared_error, "zero-one": zero_one_error, "cross-entropy": cross_entropy}
 )
 
-_BY_SAMPLE = ((squared_error, _squares), (zero_one_error, _mistakes), (cross_entropy, _surprises))
+_BY_SAMPLE = ((squared_error, _squares), (zero_one_error, _misclassified), (cross_entropy, _log_losses))
 
 
 def standard_error_of(error: Error, model: Any, region: RegionData) -> float | None:

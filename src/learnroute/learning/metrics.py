@@ -19,10 +19,10 @@ MEANING: Mapping[str, str] = MappingProxyType(
         "learning_error": "mean error in a region right after learning it (learning accuracy, as an error); "
         "lower is better",
         "forgetting": "mean rise of a region's error from right after learning it to the end; lower is better",
-        "forgetting_from_best": "mean rise of a region's error from its least one before the end to the end "
+        "forgetting_from_best": "mean rise of a region's error from its minimum before the end to the end "
         "(max-minus-last, for errors); lower is better",
         "backward_transfer": "mean fall of a region's error from right after learning it to the end, "
-        "so minus the forgetting; higher is better",
+        "the negative of the forgetting; higher is better",
     }
 )
 HIGHER_IS_BETTER = frozenset({"backward_transfer"})

@@ -159,7 +159,7 @@ class PlannedTraining:
                 )
         return tuple(found)
 
-    def differs(self, model: Any) -> str | None:
+    def difference(self, model: Any) -> str | None:
         """Say how the training of a learner differs from the plan; None if it does not, or if that is unknown."""
         if self.is_calibrated:
             return None

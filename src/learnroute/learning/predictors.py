@@ -14,7 +14,7 @@ from learnroute.learning.planned_training import make_learner
 from learnroute.model.losses import expected_loss
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray
-from learnroute.solvers.rehearsal import Rehearsed
+from learnroute.solvers.rehearsal import RehearsalModel
 
 LAW, REHEARSAL, NEITHER = "law", "rehearsal", "neither"
 AHEAD = 0.1  # required lead of the rehearsal's rank correlation, as only the law gives bounds
@@ -69,7 +69,7 @@ def compare(
         trainings = LinearTrainings(learner, dealt, problem.region_weights, names)
         trainings.check()
         found = trainings.maps(problem.size)
-        priced = Rehearsed(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
+        priced = RehearsalModel(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
         return np.array([priced.errors(order).mean() for order in tried])
 
     measured = errors(kept)

@@ -46,7 +46,7 @@ def as_record(field: str, given: Any) -> dict[str, Any] | None:
     raise InputError("expected an object with class and parameters", field=field, value=given)
 
 
-def names_of_different(first: dict[str, Any], second: dict[str, Any]) -> tuple[str, str] | None:
+def distinguishing_names(first: dict[str, Any], second: dict[str, Any]) -> tuple[str, str] | None:
     """Return names that distinguish two learners; None if they are the same."""
     if first == second:
         return None

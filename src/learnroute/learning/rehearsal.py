@@ -26,11 +26,11 @@ from learnroute.learning.adapters import as_learner
 from learnroute.learning.affine_maps import is_linear
 from learnroute.learning.data import FeatureMap, RegionData
 from learnroute.learning.following import regions_of
-from learnroute.learning.intake import Scaling, learn_scaling
 from learnroute.learning.measures import Error, measure_of, squared_error
 from learnroute.learning.planned_training import PlannedTraining, make_learner, needs_intercept, rule_of_model
+from learnroute.learning.preparation import Scaling, learn_scaling
 from learnroute.learning.records import learner_record
-from learnroute.learning.rehearsal_work import AnyWork, Found, LinearWork, Work, replace_strength
+from learnroute.learning.rehearsal_work import GeneralWork, LinearWork, RehearsalOutcome, Work, replace_strength
 from learnroute.learning.serving import PlannedFleet
 from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes, Service
 from learnroute.model.learners import Calibrated, Proximal
@@ -310,7 +310,7 @@ def rehearse(
     else:
         if chooses:
             raise InputError("λ can only be chosen for squared errors", field="regularization", value=regularization)
-        work = AnyWork(learner, names, regions, problem, fields, trainings, seed, measure, classes)
+        work = GeneralWork(learner, names, regions, problem, fields, trainings, seed, measure, classes)
     found = work.solve(budget)
     return _result(work, found, learner, budget, started)
 
@@ -353,7 +353,7 @@ def _learner_of(problem: Problem | None, width: int, regularization: str | None)
     return make_learner(own, intercept), regularization
 
 
-def _result(work: Work, found: Found, learner: Any, budget: Budget, started: float) -> Rehearsal:
+def _result(work: Work, found: RehearsalOutcome, learner: Any, budget: Budget, started: float) -> Rehearsal:
     """Return the result with the plan and the rehearsed errors."""
     problem, routes = work.problem, found.routes
     strength = found.strength

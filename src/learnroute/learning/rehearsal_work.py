@@ -29,7 +29,7 @@ from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Budget, Rounds
 from learnroute.solvers.methods import travel_only
 from learnroute.solvers.params import DEFAULTS
-from learnroute.solvers.rehearsal import Annealing, first_routes, of_one_model, shuffle
+from learnroute.solvers.rehearsal import Annealing, first_routes, shuffle, single_route
 
 RANDOM_ORDERS = 100
 BEYOND_CHANCE = 2.0  # standard errors
@@ -46,7 +46,7 @@ ONE = FleetRules(vehicles=1, models=1, merged=True)
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class RehearsalOutcome:
     """The chosen routes, their errors in the evaluation draws (draws x regions), and the routes compared with them."""
 
     routes: FleetRoutes
@@ -58,7 +58,7 @@ class Found:
     correction: float
     strength: float | None = None
     strengths: tuple[float, float] | None = None
-    complete: bool = True  # whether no time limit and no interrupt cut the search or its evaluation short
+    complete: bool = True  # whether search and evaluation ran to their end, without a time limit or an interrupt
 
 
 def is_less(errors: FloatArray, others: FloatArray, correction: float) -> bool:
@@ -116,11 +116,11 @@ class Work:
         several = self.problem.rules is not None or self.problem.fleet_rules is not None
         if several or not self.objective.visits.travel.any():
             return []
-        asked = self.problem if self.problem.travel_rate else self.problem.replace(travel_rate=1.0)
-        found = travel_only(objective_of(asked), rng, budget.sparing().part(0.1)).order
-        return [of_one_model(asked.regions_of(found))]
+        variant = self.problem if self.problem.travel_rate else self.problem.replace(travel_rate=1.0)
+        found = travel_only(objective_of(variant), rng, budget.for_one_job().part(0.1)).order
+        return [single_route(variant.regions_of(found))]
 
-    def solve(self, budget: Budget) -> Found:
+    def solve(self, budget: Budget) -> RehearsalOutcome:
         """Return the chosen routes and the routes compared with them."""
         raise NotImplementedError
 
@@ -137,8 +137,8 @@ class LinearWork(Work):
         self._check_samples()
         for field in ("visits", "fleet") if type(learner).__name__ == "RecursiveRegressor" else ():
             if (fields.get(field) if problem is None else getattr(problem, field)) is not None:
-                reason = "of a RecursiveRegressor, one model is rehearsed that is trained once in each region"
-                raise InputError(f"{reason}; leave it out, or use another learner", field=field)
+                reason = "a RecursiveRegressor supports only one model, trained once in each region"
+                raise InputError(f"{reason}; omit it, or use another learner", field=field)
         self.draws = self._affordable_draws(draws, budget)
         if self.draws < draws:
             self.notes = (f"the time limit allows {self.draws} of {draws} draws",)
@@ -174,18 +174,18 @@ class LinearWork(Work):
         share = (PREPARING * left - fewest) / max(most - fewest, 1e-9)
         return FEWEST_DRAWS + int(min(max(share, 0.0), 1.0) * (draws - FEWEST_DRAWS))
 
-    def priced(self, trainings: LinearTrainings, strength: float | None = None) -> RehearsedRoutes:
+    def evaluator(self, trainings: LinearTrainings, strength: float | None = None) -> RehearsedRoutes:
         """Return an evaluator of routes."""
         return RehearsedRoutes(trainings, self.objective, strength)
 
-    def solve(self, budget: Budget) -> Found:
+    def solve(self, budget: Budget) -> RehearsalOutcome:
         """Search from several starts, and evaluate the best routes in draws not used to choose them."""
         rng = np.random.default_rng(self.seed)
         first = first_routes(self.objective, rng, budget.part(BEGINNING))
         strength, strengths, ends = None, None, []
         if self.chooses:
             strength, first = self._choose(first, rng, budget.part(0.5))
-        searched = self.priced(self.searching, strength)
+        searched = self.evaluator(self.searching, strength)
         starts, search = DEFAULTS.rehearsal.starts, budget.part(SEARCHING)  # the rest is for the evaluation
         for k in range(starts):
             begin = first if not k else shuffle(first, self.objective, rng)
@@ -196,7 +196,7 @@ class LinearWork(Work):
         best, complete = min(ends, key=lambda each: each[1])[0], not search.exhausted
         if self.chooses:
             strengths = self._range(best, strength or 1.0, budget.part(SEARCHING))
-        judged = self.priced(self.judging, strength)
+        judged = self.evaluator(self.judging, strength)
         correction = self.judging.draws.correction
 
         def errors(routes: FleetRoutes) -> FloatArray:
@@ -207,21 +207,21 @@ class LinearWork(Work):
         own = np.asarray((self.problem.region_weights * by_region).mean(axis=1))
         known, random = dict[FleetRoutes, FloatArray](), list[FleetRoutes]()
         rounds = Rounds(replace(budget, stop=None))  # an interrupt ends the search only
-        while len(random) < RANDOM_ORDERS and not rounds.late:
+        while len(random) < RANDOM_ORDERS and not rounds.is_late:
             with rounds.measure():
                 random.append(shuffle(best, self.objective, rng))
                 known[random[-1]] = errors(random[-1])
         random_errors = np.array([known[routes] for routes in random])
-        shortest = [] if rounds.late else self.shortest(rng, budget)
+        shortest = [] if rounds.is_late else self.shortest(rng, budget)
         others = []
         for routes in dict.fromkeys((*(routes for routes, _ in ends), *random, *shortest)):
-            if routes == best or (routes not in known and rounds.late):
+            if routes == best or (routes not in known and rounds.is_late):
                 continue
             other = known[routes] if routes in known else errors(routes)
             if not is_less(own + self.travel_of(best), other + self.travel_of(routes), correction):
                 others.append((routes, float(other.mean())))
         worse = sum(is_less(own, each, correction) for each in random_errors)
-        return Found(
+        return RehearsalOutcome(
             best, service if self.problem.fleet_rules else None, by_region,
             random_errors.mean(axis=1), worse > MANY * len(random_errors), tuple(others), correction, strength,
             strengths, complete and len(random) == RANDOM_ORDERS,
@@ -233,7 +233,7 @@ class LinearWork(Work):
         for factors in (GRID, FINE):
             centre = scale if factors is GRID else best[1]
             for k, factor in enumerate(factors.tolist()):
-                rehearsed = self.priced(self.searching, centre * factor).rehearsed
+                rehearsed = self.evaluator(self.searching, centre * factor).rehearsed
                 part = budget.portion(k, len(factors))
                 routes, value = self.annealing.anneal(rehearsed, best[2], rng, part, share=COARSE)
                 best = min(best, (value, centre * factor, routes), key=lambda each: each[0])
@@ -245,7 +245,7 @@ class LinearWork(Work):
         """Return the range of λ around `strength` for which the loss of these routes is within 1 % of its loss."""
 
         def loss(at: float) -> float:
-            priced = self.priced(self.searching, at)
+            priced = self.evaluator(self.searching, at)
             return float(priced.errors(routes, priced.service(routes)).mean()) + self.travel_of(routes)
 
         limit, ends = (1 + NEARLY) * loss(strength), []
@@ -257,7 +257,7 @@ class LinearWork(Work):
         return float(ends[0]), float(ends[1])
 
 
-class AnyWork(Work):
+class GeneralWork(Work):
     """Rehearsal of any learner: a budget of trainings, spent by successive halving."""
 
     def __init__(
@@ -270,7 +270,7 @@ class AnyWork(Work):
         self._check_samples()
         fleet = fields.get("fleet") if problem is None else problem.fleet
         if fleet is not None and not (isinstance(fleet, Fleet) and fleet.is_single):
-            reason = "several models are rehearsed of linear learners and squared errors; leave it out, or plan by law"
+            reason = "several models need a linear learner and squared errors; omit it, or plan by the law"
             raise InputError(reason, field="fleet")
         visits = len(names) if problem is None or problem.rules is None else problem.rules.at_most
         allowed = None if trainings is None else as_count("trainings", trainings, meaning="the number of trainings")
@@ -280,11 +280,11 @@ class AnyWork(Work):
             self.trainings = len(names)
         self._set_problem(problem)
 
-    def solve(self, budget: Budget) -> Found:
+    def solve(self, budget: Budget) -> RehearsalOutcome:
         """Apply successive halving to random orders, the shortest route, and the order of increasing typicality."""
         rng = np.random.default_rng(self.seed)
         first = first_routes(self.objective, rng, budget)
-        candidates = dict.fromkeys([*self.shortest(rng, budget), *self._from_typical(first)])
+        candidates = dict.fromkeys([*self.shortest(rng, budget), *self._typicality_order(first)])
         for _ in range(10 * self.candidates):
             routes = shuffle(first, self.objective, rng)
             if len(candidates) < self.candidates and self.objective.allows(routes):
@@ -299,20 +299,20 @@ class AnyWork(Work):
         self.draws, self.trainings = len(found.errors), self.trainings + found.trainings
         correction = Draws(self.regions, len(found.errors), self.seed).correction
         own = (weights * found.errors).mean(axis=1)
-        others = tuple((of_one_model(order), error) for order, error in found.ties)
+        others = tuple((single_route(order), error) for order, error in found.ties)
         matters = is_less(own, found.random, correction)
-        return Found(
-            of_one_model(found.order), None, found.errors, found.random, matters, others, correction,
+        return RehearsalOutcome(
+            single_route(found.order), None, found.errors, found.random, matters, others, correction,
             complete=not budget.exhausted,
         )  # fmt: skip
 
-    def _from_typical(self, first: FleetRoutes) -> list[FleetRoutes]:
+    def _typicality_order(self, first: FleetRoutes) -> list[FleetRoutes]:
         """Return the order from the least typical region to the most typical one (Li and Hiratani 2025)."""
         visits = self.objective.visits
         if visits.first is not None or visits.ends.last is not None:
             return []
         order = np.array(first.regions)
-        found = of_one_model(order[np.argsort(-self.problem.scores[order], kind="stable")])
+        found = single_route(order[np.argsort(-self.problem.scores[order], kind="stable")])
         return [found] if self.objective.allows(found) else []
 
 

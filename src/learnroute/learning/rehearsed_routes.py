@@ -8,7 +8,7 @@ from learnroute.learning.affine_maps import LinearTrainings
 from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes, Service
 from learnroute.model.merge_weights import merge_weights
 from learnroute.model.validation import FloatArray, freeze
-from learnroute.solvers.rehearsal import Rehearsed
+from learnroute.solvers.rehearsal import RehearsalModel
 
 
 class RehearsedRoutes:
@@ -18,7 +18,7 @@ class RehearsedRoutes:
         self.trainings, self.rules = trainings, objective.rules
         found = trainings.maps(objective.visits.rules.at_most, strength, by_region=not self.rules.merged)
         self._start, self._root, self._aims = found.start, found.root, found.aims
-        self.rehearsed = Rehearsed(
+        self.rehearsed = RehearsalModel(
             found.maps, found.constants, found.start, found.root, found.aims, found.rest, trainings.draws.visits
         )
 

@@ -250,7 +250,7 @@ def _regularised_batch(
     runs, k = gap.shape
     distance, unit = _unit(gap)
     along, across = move(training, distance, m, n, noise, rng)
-    theta = _across(rng.standard_normal((runs, k)), unit)
+    theta = _orthogonal_part(rng.standard_normal((runs, k)), unit)
     rest = _chi2(m - k, runs, rng)
     length = np.sqrt(np.sum(theta**2, axis=1) + rest)
     scale = np.divide(across, length, out=np.zeros(runs), where=length > 0)  # one feature has no orthogonal direction
@@ -277,7 +277,7 @@ def _batch(gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generat
     # b from two chi-squares; θ orthogonal to u: θ_in in kept coordinates, θ_h along h
     fitted, left = _chi2(n, runs, rng), _chi2(m - n, runs, rng)
     share = fitted / (fitted + left)
-    theta = _across(rng.standard_normal((runs, k)), unit)
+    theta = _orthogonal_part(rng.standard_normal((runs, k)), unit)
     theta_h = np.sqrt(_chi2(m - k, runs, rng))
     length = np.sqrt(np.sum(theta**2, axis=1) + theta_h**2)
     theta, theta_h = theta / length[:, None], theta_h / length
@@ -288,7 +288,7 @@ def _batch(gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generat
         return reach[:, None] * along, (reach * along_h) ** 2
 
     # η orthogonal to u and θ: η_in in kept coordinates, η_h along h, η_rest elsewhere (squared)
-    eta = _across(rng.standard_normal((runs, k)), unit)
+    eta = _orthogonal_part(rng.standard_normal((runs, k)), unit)
     eta_h = rng.standard_normal(runs) if m > k else np.zeros(runs)
     overlap = np.sum(eta * theta, axis=1) + eta_h * theta_h
     eta, eta_h = eta - overlap[:, None] * theta, eta_h - overlap * theta_h
@@ -303,7 +303,7 @@ def _batch(gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generat
     return step, (reach * along_h + aside * eta_h) ** 2 + aside**2 * eta_rest
 
 
-def _across(vectors: FloatArray, unit: FloatArray) -> FloatArray:
+def _orthogonal_part(vectors: FloatArray, unit: FloatArray) -> FloatArray:
     """Remove from each row its part along a unit vector."""
     rest: FloatArray = vectors - np.sum(vectors * unit, axis=1)[:, None] * unit
     return rest

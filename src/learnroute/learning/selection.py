@@ -87,7 +87,7 @@ def _by_pilots(
 ) -> tuple[dict[str, FloatArray], float]:
     """Return the squared errors of each form and of the better order-blind prediction, in left-out pilots."""
     errors: dict[str, list[FloatArray]] = {name: [] for name in fits}
-    rolled, means = 0.0, 0.0
+    forecast_error, means = 0.0, 0.0
     for fold in np.array_split(np.arange(len(routes)), min(len(routes), MOST_FOLDS)):
         rest = [route for number, route in enumerate(routes) if number not in fold]
         known = laws.visits_of(rest, moved)
@@ -101,11 +101,11 @@ def _by_pilots(
         for number in fold:
             route = routes[number]
             for name in fits:
-                apart = laws.roll(route, targets[name], values[name]) - route.after
+                apart = laws.forecast(route, targets[name], values[name]) - route.after
                 errors[name].append((apart**2).sum(axis=1))
-            rolled += float(((_blind_roll(route, moved, blind) - route.after) ** 2).sum())
+            forecast_error += float(((_blind_forecast(route, moved, blind) - route.after) ** 2).sum())
             means += float(((typical[route.places] - route.after) ** 2).sum())
-    return {name: np.concatenate(parts) for name, parts in errors.items()}, min(rolled, means)
+    return {name: np.concatenate(parts) for name, parts in errors.items()}, min(forecast_error, means)
 
 
 def _sums(groups: IntArray, values: FloatArray) -> FloatArray:
@@ -142,7 +142,7 @@ def _blind_table(found: Visits, moved: FloatArray) -> FloatArray:
     return np.column_stack([found.before, -found.here, typical, np.ones(len(found.after))])
 
 
-def _blind_roll(route: Route, moved: FloatArray, values: FloatArray) -> FloatArray:
+def _blind_forecast(route: Route, moved: FloatArray, values: FloatArray) -> FloatArray:
     now, rows, typical = route.before[0], [], moved.mean(axis=0)[route.places]
     for t in range(route.skipped, len(route.places)):
         now = values[0] * now - values[1] * now[t] + values[2] * typical + values[3]

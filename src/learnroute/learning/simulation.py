@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from learnroute.errors import InputError, RefusedError, check_type, percent
-from learnroute.learning.krylov import numbers_a_run, trainings_of
+from learnroute.learning.krylov import numbers_per_run, trainings_of
 from learnroute.learning.samplers import (
     Frame,
     Sampler,
@@ -34,7 +34,7 @@ from learnroute.model.fleet_losses import (
 )
 from learnroute.model.fleet_objective import FleetRoutes, Service
 from learnroute.model.learners import Learner, LeastSquares
-from learnroute.model.losses import Loss, as_order, expected_loss, indices_of, true_loss, visits_first
+from learnroute.model.losses import Loss, as_order, expected_loss, indices_of, true_loss, visited_then_skipped
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
@@ -358,7 +358,7 @@ Draw = Callable[[int, np.random.Generator], FloatArray]  # runs and rng -> final
 def _one_model(problem: Problem, truth: Truth, stops: IntArray, sampler: str) -> tuple[Draw, int]:
     """Return a function that draws final errors of one model, and how many numbers it needs per run."""
     sample, learner, samples = SAMPLERS[sampler], problem.learner, problem.counts[stops]
-    everyone = visits_first(stops.tolist(), problem.size)
+    everyone = visited_then_skipped(stops.tolist(), problem.size)
     models, visits = (truth.models - truth.initial_model)[everyone], np.argsort(everyone)[stops]
     weights = problem.region_weights[everyone]
     if sample is not direct:
@@ -394,11 +394,11 @@ def _numbers(sampler: str, learner: Learner, width: int, samples: IntArray) -> i
         if numbers > MOST_ENTRIES:
             raise RefusedError(
                 f"direct: {learner.features:,} features x {samples.max():,} samples are more than {MOST_ENTRIES:,} "
-                "numbers a region; use the low-dimensional sampler, which draws from the same law",
+                "numbers per region; use the low-dimensional sampler, which draws from the same distribution",
             )
         return numbers
     trainings = trainings_of(learner, len(samples))
-    return width + max(map(numbers_a_run, trainings, repeat(learner.features), samples.tolist()))
+    return width + max(map(numbers_per_run, trainings, repeat(learner.features), samples.tolist()))
 
 
 def _draw(
@@ -416,7 +416,7 @@ def _draw(
             parts.append(draw(size, rng))
         done += size
         budget.progress("simulate", done / runs)
-        if rounds.late:
+        if rounds.is_late:
             break
     return np.concatenate(parts)
 
@@ -467,9 +467,9 @@ def _tail_note(problem: Problem, counts: Sequence[IntArray]) -> tuple[str, ...]:
         return ()
     return (
         f"with |m - n| = {degrees - 1} the error has no finite variance: the standard error and the interval "
-        "are not to be trusted, and the mean converges slowly",
+        "are unreliable, and the mean converges slowly",
     )
 
 
 def _time_note(done: int, runs: int) -> tuple[str, ...]:
-    return (f"the time limit came after {done:,} of {runs:,} runs",) if done < runs else ()
+    return (f"the time limit was reached after {done:,} of {runs:,} runs",) if done < runs else ()

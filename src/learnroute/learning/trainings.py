@@ -11,7 +11,7 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.formats import json_files
-from learnroute.formats.files import errors_naming, is_there, write_text
+from learnroute.formats.files import errors_naming, exists, write_text
 from learnroute.learning.data import RegionData
 from learnroute.learning.records import contents
 from learnroute.model.validation import FloatArray
@@ -20,28 +20,28 @@ from learnroute.model.validation import FloatArray
 class TrainingFile:
     """Errors after trainings, by run and region, kept in a file or only in memory."""
 
-    def __init__(self, path: Path | None, told_apart: str) -> None:
-        self.path, self.told_apart = path, told_apart
+    def __init__(self, path: Path | None, digest: str) -> None:
+        self.path, self.digest = path, digest
         self.rows: dict[tuple[int, int], FloatArray] = {}
         if path is None:
             return
         if path.suffix.lower() != ".json":
             raise InputError(f"unknown format {path.suffix!r}; known is .json", where=path)
-        if is_there(path):
+        if exists(path):
             with errors_naming(path):
                 data = json_files.read(path)
-                if not isinstance(data, dict) or data.get("fingerprint") != told_apart:
+                if not isinstance(data, dict) or data.get("fingerprint") != digest:
                     raise InputError(
                         "holds trainings of other data, another learner, error or seed; give another file, or delete it"
                     )
                 self.rows = {(int(row[0]), int(row[1])): np.array(row[2:]) for row in data["rows"]}
 
-    def keep(self, key: tuple[int, int], errors: FloatArray) -> None:
+    def add(self, key: tuple[int, int], errors: FloatArray) -> None:
         """Add a training, and write all trainings."""
         self.rows[key] = errors
         if self.path is not None:
             rows = [[*key, *self.rows[key].tolist()] for key in sorted(self.rows)]
-            write_text(self.path, json_files.dumps({"fingerprint": self.told_apart, "rows": rows}))
+            write_text(self.path, json_files.dumps({"fingerprint": self.digest, "rows": rows}))
 
 
 def fingerprint(settings: list[Any], regions: list[RegionData], learner: Any) -> str:

@@ -227,7 +227,7 @@ def transfer(
     todo = [(r, k) for r in range(runs) for k in range(len(names)) if (r, k) not in store.rows]
     jobs = ((r, k, learner, regions, measure, classes, seed, resample) for r, k in todo)
     for done, (key, row) in enumerate(_train_all(jobs, workers, budget), 1):
-        store.keep(key, row)
+        store.add(key, row)
         budget.progress("transfer", done / len(todo))
     rows = {key: row for key, row in store.rows.items() if key[0] < runs}
     before = errors_before(as_learner(learner, classes), regions, measure)
@@ -283,13 +283,13 @@ def _summary(
     if not trainings.all():
         missing = names[int(np.argmin(trainings))]
         raise RefusedError(
-            f"the time limit came after {len(rows)} of {runs * size} trainings, and before any in {missing!r}; give "
-            "more time, or a file to go on from"
+            f"the time limit was reached after {len(rows)} of {runs * size} trainings, before any in {missing!r}; give "
+            "more time, or a file to resume from"
         )
     means = np.array([found.mean(axis=0) for found in by_region])
     spread = np.full((size, size), np.nan)
     for k, found in enumerate(by_region):
         if len(found) > 1:
             spread[k] = found.std(axis=0, ddof=1) / np.sqrt(len(found))
-    notes = () if len(rows) == runs * size else (f"the time limit came after {len(rows)} of {runs * size} trainings",)
+    notes = () if len(rows) == runs * size else (f"time limit reached after {len(rows)} of {runs * size} trainings",)
     return Transfer(names, freeze(means), freeze(spread), freeze(trainings), called, seed, seconds, notes, before)

@@ -20,7 +20,7 @@ SCHEMA: dict[str, Any] = {
         "end": {"type": "string", "description": "Last region of the route"},
         "return": {
             "type": "boolean",
-            "description": "Whether travel includes the way back to the first region; default false",
+            "description": "Whether travel includes the return trip to the first region; default false",
         },
     },
 }
@@ -50,7 +50,7 @@ class Constraints:
         as_flag("constraints.return", self.returns)
         if self.start is not None and self.start == self.end:
             raise InputError(
-                "is also the start; for a round trip, omit the end and count the way back (return)",
+                "is also the start; for a round trip, omit the end and count the return trip (return)",
                 field="constraints.end",
                 value=self.end,
             )
@@ -72,9 +72,9 @@ class Constraints:
     def check(self, route: Sequence[str]) -> None:
         """Reject a route that violates the constraints."""
         for field, verb, stop in (("start", "begins", route[0]), ("end", "ends", route[-1])):
-            asked = getattr(self, field)
-            if asked not in (None, stop):
-                raise InputError(f"{verb} at {stop!r}; constraints.{field} is {asked!r}", field="route")
+            required = getattr(self, field)
+            if required not in (None, stop):
+                raise InputError(f"{verb} at {stop!r}; constraints.{field} is {required!r}", field="route")
 
     def compile(self, regions: tuple[str, ...], depot: Depot | None = None) -> Ends:
         """Return the constraints by index, as solvers use them; a depot is the stop after the last region."""

@@ -156,7 +156,7 @@ def as_depot(
     return replace(depot, coordinates=place, travel=there, travel_back=back)
 
 
-def frame(costs: FloatArray, depot: Depot | None) -> FloatArray:
+def stop_costs(costs: FloatArray, depot: Depot | None) -> FloatArray:
     """Return travel costs between all stops; the depot, if there is one, has the last row and column."""
     return costs if depot is None else freeze(border(costs, depot.there, depot.back))
 

@@ -52,11 +52,11 @@ class Ends:
 
     def may_begin(self, size: int) -> BoolArray:
         """Return which of T regions an order may begin with."""
-        return _only(self.first, self.last, size)
+        return _allow_only(self.first, self.last, size)
 
     def may_end(self, size: int) -> BoolArray:
         """Return which of T regions an order may end with."""
-        return _only(self.last, self.first, size)
+        return _allow_only(self.last, self.first, size)
 
     def positions(self, size: int) -> BoolArray:
         """Return a T x T matrix of the positions (rows) allowed for each region (column)."""
@@ -84,7 +84,7 @@ class Ends:
         return Ends(first, last, self.closed)
 
 
-def _only(fixed: int | None, other: int | None, size: int) -> BoolArray:
+def _allow_only(fixed: int | None, other: int | None, size: int) -> BoolArray:
     """Allow only the fixed region or, if there is none, all but the region fixed at the other end."""
     if fixed is not None:
         return np.equal(np.arange(size), fixed)

@@ -146,7 +146,7 @@ def as_initial_model(learner: Learner, truth: FloatArray | None, given: ArrayLik
     return as_vector("initial_model", model, width, least=-LARGEST_VALUE, meaning="model parameters")
 
 
-def either_way(travel: FloatArray) -> FloatArray:
+def remove_rounding_asymmetry(travel: FloatArray) -> FloatArray:
     """Return travel costs made exactly symmetric if the two directions only differ by rounding."""
     other = travel.T
     if np.array_equal(travel, other) or bool((np.abs(travel - other) > SAME * np.maximum(travel, other)).any()):

@@ -83,7 +83,7 @@ class FleetRoutes(NamedTuple):
         return found
 
     def resize(self, vehicles: int) -> Self:
-        """Return the same routes for another number of vehicles, which must be enough; unused ones come last."""
+        """Return the same routes for another number of vehicles, which must suffice; unused ones come last."""
         if len(self.routes) == 1:
             return self
         used = [route for route in self.routes if route]

@@ -92,7 +92,7 @@ def align_places(field: str, value: Any, names: Sequence[str] | None) -> Any:
     return align(field, value, names, pair and [own[called.index(name)] for name in pair])
 
 
-def names_along(tables: Mapping[str, Any]) -> Names | None:
+def row_labels(tables: Mapping[str, Any]) -> Names | None:
     """Return the row labels of the first labelled table; for a square table, the labels of either axis."""
     for field, value in tables.items():
         table = Labelled.of(value)

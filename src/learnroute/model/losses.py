@@ -263,7 +263,7 @@ def final_errors(problem: Problem, order: ArrayLike, error: float | None = None)
     model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
     mean = _loss(problem, known, stops).error if error is None else error
     common = mean - math.fsum(known.region_weights * model) / problem.size
-    return freeze((model + common)[visits_first(stops.tolist(), problem.size)])
+    return freeze((model + common)[visited_then_skipped(stops.tolist(), problem.size)])
 
 
 def objective_of(problem: Problem) -> Objective:
@@ -285,10 +285,10 @@ def objective_of(problem: Problem) -> Objective:
     InputError
         If the argument is not a `Problem`, or has optional visits.
     """
-    return objective_ahead(problem, (), problem.initial_errors if isinstance(problem, Problem) else np.empty(0))
+    return remaining_objective(problem, (), problem.initial_errors if isinstance(problem, Problem) else np.empty(0))
 
 
-def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray) -> Objective:
+def remaining_objective(problem: Problem, visited: Sequence[int], errors: FloatArray) -> Objective:
     """Return the objective of the unvisited regions during a journey.
 
     The agent is in the last region of `visited`, and the current model has these `errors`, which count in all regions.
@@ -319,7 +319,7 @@ def visit_objective_of(problem: Problem) -> VisitObjective:
     )  # fmt: skip
 
 
-def visits_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray, common: float = 0.0) -> VisitObjective:
+def further_visits(problem: Problem, visited: Sequence[int], errors: FloatArray, common: float = 0.0) -> VisitObjective:
     """Return the objective of further visits during a journey with optional visits.
 
     Past visits count in all rules, and their travel counts in the budget. `common` is the part of the errors that is
@@ -439,7 +439,7 @@ def _as_indices(order: ArrayLike, size: int) -> IntArray:
     return stops.astype(np.int64)
 
 
-def visits_first(order: Sequence[int], size: int) -> list[int]:
+def visited_then_skipped(order: Sequence[int], size: int) -> list[int]:
     """Return all regions once: those of a route in the order of their first visits, then the skipped ones."""
     return list(dict.fromkeys([*order, *range(size)]))
 

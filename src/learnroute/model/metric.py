@@ -84,11 +84,11 @@ def metric_report(travel: ArrayLike, stop: Callable[[], bool]) -> MetricReport |
     triples = size * (size - 1) * (size - 2)
     symmetric = is_symmetric(travel)
     slack = SAME * float(travel.max())
-    if _surely_metric(travel):
+    if _is_trivially_metric(travel):
         return MetricReport(symmetric, None, 0.0, 0, triples)
     back = np.ascontiguousarray(travel.T)
-    forth = _cheapest_ways(travel, back, slack, stop)
-    other = forth if symmetric else _cheapest_ways(back, travel, slack, stop)
+    forth = _cheapest_detours(travel, back, slack, stop)
+    other = forth if symmetric else _cheapest_detours(back, travel, slack, stop)
     if forth is None or other is None:
         return None
     violations = (forth[1] + other[1]) // 2
@@ -100,7 +100,7 @@ def metric_report(travel: ArrayLike, stop: Callable[[], bool]) -> MetricReport |
     return MetricReport(symmetric, (i, via, j), float(saved[i, j]), violations, triples)
 
 
-def _cheapest_ways(
+def _cheapest_detours(
     travel: FloatArray, back: FloatArray, slack: float, stop: Callable[[], bool]
 ) -> tuple[FloatArray, int] | None:
     """Return the cost of each pair's best detour with a short first leg, and how many detours save (`find_detours`)."""
@@ -149,7 +149,7 @@ def _costs(travel: ArrayLike) -> FloatArray:
     return costs
 
 
-def _surely_metric(travel: FloatArray) -> bool:
+def _is_trivially_metric(travel: FloatArray) -> bool:
     """Return whether no cost exceeds twice the smallest one, so that no detour can save anything."""
     off_diagonal = travel[~np.eye(len(travel), dtype=bool)]
     return bool(off_diagonal.max() <= 2 * off_diagonal.min())

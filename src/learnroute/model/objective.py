@@ -59,7 +59,7 @@ class Objective(ABC):
     @property
     @abstractmethod
     def weights(self) -> FloatArray:
-        """Lower bounds on the weight of the score at each position; never decreasing."""
+        """Lower bounds on the weight of the score at each position; non-decreasing."""
 
     @property
     def rate(self) -> float | None:
@@ -146,13 +146,13 @@ class Objective(ABC):
 
     def error_alone(self) -> Self:
         """Return the objective with the same scores and ends, but without travel costs."""
-        return self._like(travel=TravelMatrix(np.zeros((self.size, self.size))))
+        return self._copy_with(travel=TravelMatrix(np.zeros((self.size, self.size))))
 
     def ending_at(self, last: int) -> Self:
         """Return the same objective with the last region fixed."""
-        return self._like(ends=self.ends.ending_at(last))
+        return self._copy_with(ends=self.ends.ending_at(last))
 
-    def _like(self, **changes: object) -> Self:
+    def _copy_with(self, **changes: object) -> Self:
         """Return a copy with other travel or ends; cached values that depend on these are recomputed."""
         other = copy(self)
         for derived in ("begin", "finish", "best_last", "typical", "relaxation"):
@@ -182,7 +182,7 @@ class Linear(Objective):
 class Weighted(Linear):
     """Scores count by their position: the paper's objectives.
 
-    `weights` has one non-negative weight per position, first to last, never decreasing. In the under regime, only the
+    `weights` has one non-negative weight per position, first to last, non-decreasing. In the under regime, only the
     last one is not 0; in the over regime, each is r times the next one.
     """
 

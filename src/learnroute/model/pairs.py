@@ -108,7 +108,7 @@ class Pairs:
             return self._by_region(plasticity[0] * scores, 0.0)
         weights = products_after(retention.mean(axis=1)) * plasticity.mean(axis=1)
         weights -= products_after(second.mean(axis=1)) * coupling.mean(axis=1)
-        return LinearError(scores, _never_decreasing(np.maximum(0.0, weights)), 0.0)
+        return LinearError(scores, _non_decreasing(np.maximum(0.0, weights)), 0.0)
 
     @cached_property
     def ratio(self) -> float:
@@ -120,7 +120,7 @@ class Pairs:
             return 0.0
         weights, paired = self._columns()
         with np.errstate(divide="ignore", invalid="ignore"):
-            most = np.where(paired > 0, paired / _never_decreasing(weights), 0.0)
+            most = np.where(paired > 0, paired / _non_decreasing(weights), 0.0)
         top = float(most[np.isfinite(most)].max(initial=0.0))
         return max((share * top for share in SHARES), key=lambda ratio: _rearrangement_bound(self._relax(ratio)))
 
@@ -155,7 +155,7 @@ class Pairs:
         terms = np.array(
             [count * (noise[t] * low[t] / wide - coupling[t] * most * high[t] * wide).min() for t in range(size)]
         )
-        weights = _never_decreasing(products_after(retention.min(axis=1)) * plasticity.min(axis=1))
+        weights = _non_decreasing(products_after(retention.min(axis=1)) * plasticity.min(axis=1))
         constant = float(np.prod(retention.min(axis=1))) * self.total
         return LinearError(self.dissimilarities.scores, weights, constant + _sum_below(terms, wide))
 
@@ -238,7 +238,7 @@ class Pairs:
         scores, size, count = self.dissimilarities.scores, self.dissimilarities.size, self.count
         column = self.updates.retention[:, -1], self.updates.second[:, -1], self.updates.noise[:, -1]
         weights, paired = self._columns()
-        counted, most = _never_decreasing(weights), self._largest_means
+        counted, most = _non_decreasing(weights), self._largest_means
         lowered = scores - count * ratio * most
         shift = max(0.0, -float(lowered.min()))
         swapped = count * (ratio * counted - paired)
@@ -296,8 +296,8 @@ def _sum_below(terms: FloatArray, wide: float) -> float:
     return math.fsum(terms) - (wide - 1) * math.fsum(np.abs(terms))
 
 
-def _never_decreasing(weights: FloatArray) -> FloatArray:
-    """Return the largest never-decreasing weights that do not exceed the given ones."""
+def _non_decreasing(weights: FloatArray) -> FloatArray:
+    """Return the largest non-decreasing weights that do not exceed the given ones."""
     return freeze(np.minimum.accumulate(weights[::-1])[::-1])
 
 

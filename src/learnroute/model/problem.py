@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean, show
 from learnroute.model.constraints import Constraints
-from learnroute.model.depot import Depot, as_depot, extract_depot, frame
+from learnroute.model.depot import Depot, as_depot, extract_depot, stop_costs
 from learnroute.model.dissimilarities import Dissimilarities, distance_sums, row_sums
 from learnroute.model.ends import Ends
 from learnroute.model.features_scaling import FeaturesScaling
@@ -28,13 +28,13 @@ from learnroute.model.fields import (
     as_samples,
     check_geographic,
     check_one_kind,
-    either_way,
     parameter_names,
+    remove_rounding_asymmetry,
     weights_by,
 )
 from learnroute.model.fleet import Fleet
 from learnroute.model.fleet_objective import FleetRules
-from learnroute.model.labelled_tables import SQUARE, align, align_places, align_square, names_along
+from learnroute.model.labelled_tables import SQUARE, align, align_places, align_square, row_labels
 from learnroute.model.law import Updates
 from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.learners import Calibrated, Learner, LeastSquares, Regime
@@ -121,9 +121,9 @@ class Problem:
     samples
         Instead of `learner.samples`: the number of samples per region, if the numbers differ.
     dissimilarity_low
-        Lower bounds beside the upper bounds of `dissimilarity`, used by `robustness`. No plan depends on them.
+        Lower bounds in addition to the upper bounds of `dissimilarity`, used by `robustness`. No plan depends on them.
     dissimilarity_estimate, initial_estimate
-        Unbiased estimates beside the upper bounds. If given, plans and expected losses use them
+        Unbiased estimates in addition to the upper bounds. If given, plans and expected losses use them
         (`with_upper_bounds()` drops them). Entries below 0 count as 0.
     depot
         A place that is not a region: routes start there and, if it says so, return there. T does not count it.
@@ -208,7 +208,7 @@ class Problem:
             "dissimilarity_estimate": dissimilarity_estimate, "initial_estimate": initial_estimate,
             "transfer": transfer, "importance": importance,
         }  # fmt: skip
-        labels = names_along(tables)
+        labels = row_labels(tables)
         if labels is not None:
             regions = labels if regions is None else as_names("regions", regions, None)
         order = regions if labels is not None else None
@@ -222,7 +222,7 @@ class Problem:
             for field in ("vectors", "initial", "truth", "samples", "initial_estimate", "importance")
         )
         if travel is not None:
-            costs = either_way(as_square("travel", travel, None, meaning="travel costs"))
+            costs = remove_rounding_asymmetry(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
         elif coordinates is not None:
             size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
@@ -287,7 +287,7 @@ class Problem:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if travel is not None:
-            ways: Travel = TravelMatrix(frame(costs, self.depot))
+            ways: Travel = TravelMatrix(stop_costs(costs, self.depot))
         else:
             assert self.stop_coordinates is not None
             ways = Places(self.stop_coordinates, geographic)

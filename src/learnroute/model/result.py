@@ -36,7 +36,7 @@ from learnroute.model.losses import (
     travel_cost,
     true_loss,
     untrained_loss,
-    visits_first,
+    visited_then_skipped,
 )
 from learnroute.model.order_effect import OrderEffect, expected_order_effect
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
@@ -114,7 +114,7 @@ NO_GUARANTEE = Guarantee(None, "")
 MOST_ERRORS = 10_000  # regions up to which a plan has the expected error of each region
 
 
-class Priced(NamedTuple):
+class VisitsValue(NamedTuple):
     """The order, the loss and other members of `Plan` that follow from the visits."""
 
     order: tuple[int, ...]
@@ -130,17 +130,17 @@ class Priced(NamedTuple):
     travels: tuple[float, ...] | None = None
 
 
-def price(problem: Problem, visits: ArrayLike | FleetRoutes) -> Priced:
+def evaluate_visits(problem: Problem, visits: ArrayLike | FleetRoutes) -> VisitsValue:
     """Compute the loss of visits and all that follows from them; reject visits that violate the problem's rules."""
     if isinstance(visits, FleetRoutes):
-        return _price_fleet(problem, visits)
+        return _evaluate_fleet(problem, visits)
     stops = as_order(problem, visits)
     problem.constraints.check([problem.regions[i] for i in stops[[0, -1]].tolist()])
     travelled, few = travel_cost(problem, stops), problem.size <= MOST_ERRORS
     if problem.rules is not None:
         check_budget(problem.rules, travelled)
     loss = expected_loss(problem, stops)
-    return Priced(
+    return VisitsValue(
         order=tuple(stops.tolist()),
         loss=loss,
         true_loss=true_loss(problem, stops) if problem.truth is not None else None,
@@ -151,7 +151,7 @@ def price(problem: Problem, visits: ArrayLike | FleetRoutes) -> Priced:
     )
 
 
-def _price_fleet(problem: Problem, routes: FleetRoutes) -> Priced:
+def _evaluate_fleet(problem: Problem, routes: FleetRoutes) -> VisitsValue:
     objective = fleet_objective_of(problem)
     as_fleet_routes(problem, routes.routes, routes.models[0])
     check_fleet_travel(problem, objective, routes)
@@ -160,13 +160,13 @@ def _price_fleet(problem: Problem, routes: FleetRoutes) -> Priced:
     service, visits = objective.service(routes), routes.regions
     without = fleet_losses_without(objective, routes) if problem.rules is not None else None
     served = service.served_by
-    return Priced(
+    return VisitsValue(
         order=tuple(visits),
         loss=expected_fleet_loss(objective, routes),
         true_loss=true_fleet_loss(problem, objective, routes) if problem.truth is not None else None,
         travel_cost=objective.paid_travel(routes),
         loss_at_most=None,
-        expected_errors=tuple(service.errors[visits_first(visits, problem.size)].tolist()),
+        expected_errors=tuple(service.errors[visited_then_skipped(visits, problem.size)].tolist()),
         contributions=None if without is None else tuple(without),
         fleet=routes,
         weights=None if service.weights is None else tuple(service.weights.tolist()),
@@ -287,13 +287,13 @@ class Plan(ResultMixin):
 
         All plans are created here. Claims of a solver or a file about the route are added by `dataclasses.replace`.
         """
-        priced = price(problem, order)
-        visits = list(priced.order)
+        value = evaluate_visits(problem, order)
+        visits = list(value.order)
         route, few = tuple(problem.regions[i] for i in visits), problem.size <= MOST_ERRORS
         visited = set(route)
         samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[visits].tolist())
         counted = problem.importance if few else None
-        counted = None if counted is None else counted[visits_first(visits, problem.size)]
+        counted = None if counted is None else counted[visited_then_skipped(visits, problem.size)]
         return cls(
             route=route,
             regime=problem.regime,
@@ -309,7 +309,7 @@ class Plan(ResultMixin):
             skipped=tuple(name for name in problem.regions if name not in visited),
             untrained=untrained_loss(problem) if problem.rules is not None else None,
             problem=problem,
-            **priced._asdict(),
+            **value._asdict(),
         )
 
     @property
@@ -510,9 +510,9 @@ class Plan(ResultMixin):
 
     def sheet(self) -> Sheet:
         """Return the route, the parts of its loss, and how good it is proved to be."""
-        asked = f" (chosen by {self.requested})" if self.requested != self.method else ""
+        requested = f" (chosen by {self.requested})" if self.requested != self.method else ""
         lines = [
-            ("method", f"{self.method}{asked}, {self.seconds:.3f} s"),
+            ("method", f"{self.method}{requested}, {self.seconds:.3f} s"),
             *self.fleet_lines(),
         ]
         if isinstance(self.learner, Proximal) and self.regularization_range is not None:

@@ -130,7 +130,7 @@ class ResultMixin(TableMixin):
 
     @abstractmethod
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
-        """Return some route of the result, as names and as indices."""
+        """Return a route of the result, as names and as indices."""
 
     def known_problem(self, problem: Problem | None = None) -> Problem | None:
         """Return the problem that the result answers: the given one, if it fits, or the stored one."""

@@ -7,11 +7,11 @@ so the error of a sum of n terms, in any order, is less than n·2⁻⁵³ times 
 returns four times that, because each term is itself the result of a few operations. The margin is subtracted from every
 claimed bound, so rounding counts against the claim and never for it.
 
-*An optimum* is a value that no order undercuts by more than `OPTIMALITY` of it. A proof has to reach `PROOF`, half of
-that, so that the margin of a checker that repeats it fits into the other half.
+A value is *optimal* if no order undercuts it by more than a share `OPTIMALITY` of it. A proof must reach `PROOF`, half
+of that, so that the margin of a checker that repeats it fits into the other half.
 
-*Equal* are two sums of the same terms if their relative difference is less than `SAME`, and two numbers of which one
-was rounded in between (printed, measured, found by another method) if it is less than `PRINTED`.
+Two sums of the same terms are *equal* if they differ relatively by less than `SAME`, and two numbers of which one was
+rounded (printed, measured, found by another method) are equal if it is less than `PRINTED`.
 """
 
 from __future__ import annotations

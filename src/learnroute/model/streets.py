@@ -20,7 +20,7 @@ class Streets(ABC):
         """Return the places on the path from one region to another, both ends included, as rows of two coordinates."""
 
 
-class KnownWays(Streets):
+class KnownPaths(Streets):
     """Given paths: `ways[i][j]` leads from region i to j; None stands for a straight line."""
 
     def __init__(self, ways: Sequence[Sequence[Way | None]], places: FloatArray) -> None:
@@ -33,7 +33,7 @@ class KnownWays(Streets):
         return freeze(self.places[[origin, goal]] if way is None else np.array(way, dtype=np.float64))
 
 
-def ways_along(streets: Streets, size: int, most: int) -> list[list[list[list[float]] | None]] | None:
+def paths_between(streets: Streets, size: int, most: int) -> list[list[list[list[float]] | None]] | None:
     """Return the paths between all pairs of regions; None if they have more than `most` places in total."""
     count, found = 0, []
     for i in range(size):

@@ -29,7 +29,7 @@ BY_PAIR = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "tran
 
 
 @dataclass(frozen=True)
-class _SomeStreets(Streets):
+class _SubsetStreets(Streets):
     """The streets between some of the stops."""
 
     whole: Streets
@@ -39,7 +39,7 @@ class _SomeStreets(Streets):
         return self.whole.path(self.kept[origin], self.kept[goal])
 
 
-def only(problem: Problem, kept: Sequence[int]) -> Problem:
+def restrict_to(problem: Problem, kept: Sequence[int]) -> Problem:
     """Return the problem restricted to some of its regions."""
     depot = problem.depot and replace(problem.depot, travel=None, travel_back=None)
     changes = _members(problem, kept, range(problem.size, len(problem.stops)), depot)
@@ -61,7 +61,7 @@ def _members(problem: Problem, kept: Sequence[int], beside: Sequence[int], depot
     if problem.given_travel is not None:
         changes |= members_of_travel(problem.ways.matrix[np.ix_(stops, stops)], depot)
     if problem.streets is not None:
-        changes["streets"] = _SomeStreets(problem.streets, tuple(stops))
+        changes["streets"] = _SubsetStreets(problem.streets, tuple(stops))
     return changes
 
 

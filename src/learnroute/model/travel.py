@@ -55,7 +55,7 @@ class Travel(ABC):
 
     @abstractmethod
     def between(self, origins: ArrayLike, goals: ArrayLike) -> FloatArray:
-        """Return the cost of going from each origin to its goal (indices, broadcast against each other)."""
+        """Return the travel cost from each origin to its goal (indices, broadcast against each other)."""
 
     def legs(self, order: ArrayLike, closed: bool) -> FloatArray:
         """Return the cost of each leg of an order, followed by the return trip if the order is closed."""
@@ -103,7 +103,7 @@ class TravelMatrix(Travel):
         return np.array([rows.setdefault(row.tobytes(), len(rows)) for row in self.costs])
 
     def between(self, origins: ArrayLike, goals: ArrayLike) -> FloatArray:
-        """Return the cost of going from each origin to its goal (indices, broadcast against each other)."""
+        """Return the travel cost from each origin to its goal (indices, broadcast against each other)."""
         return np.array(self.costs[np.asarray(origins), np.asarray(goals)])
 
     def of(self, stops: ArrayLike) -> TravelMatrix:
@@ -193,7 +193,7 @@ class Places(Travel):
         return freeze(np.cos(np.radians(self.places[:, 1])))
 
     def between(self, origins: ArrayLike, goals: ArrayLike) -> FloatArray:
-        """Return the cost of going from each origin to its goal (indices, broadcast against each other).
+        """Return the travel cost from each origin to its goal (indices, broadcast against each other).
 
         On the globe, the half angle between two places is the arctangent of the two haversine sums, to the goal and to
         its antipode. Neither sum cancels, and differences are taken in degrees, where they are exact. So the error of

@@ -37,7 +37,7 @@ SCHEMA: dict[str, Any] = {
         "at_most": {"type": "integer", "minimum": 1, "description": "Maximum number of visits of the route"},
         "budget": {
             "$ref": "#/$defs/nonNegative",
-            "description": "Maximum travel of the route, including the way back",
+            "description": "Maximum travel of the route, including the return trip",
         },
     },
 }

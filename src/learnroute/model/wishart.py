@@ -78,7 +78,7 @@ def _exact(rows: int, columns: int) -> tuple[FloatArray, FloatArray]:
     t = offset + centre
     above = offset * (2 * centre + offset) if low > 0 else t**2 - a  # x - a
     if low > 0:
-        shift = a / 2 * (np.log1p(above / a) - above / a) - _log_factorial_rest(a) / 2
+        shift = a / 2 * (np.log1p(above / a) - above / a) - _log_factorial_remainder(a) / 2
     else:
         shift = (a * np.log(t) if a else 0.0) - t**2 / 2 - math.lgamma(a + 1) / 2
     scale = np.exp(shift)
@@ -122,7 +122,7 @@ def _bulk(rows: int, columns: int) -> tuple[FloatArray, FloatArray]:
     x = _place(rows, columns, angle, left=True)
     radius = 2 * math.sqrt(rows) * math.sqrt(columns)
     density = (radius * np.sin(angle)) ** 2 / (2 * math.pi * x) - 1 / (2 * math.pi)
-    density *= (1 - _falling(angle, *windows[0])) * (1 - _falling(math.pi - angle, *windows[1]))
+    density *= (1 - _smooth_step(angle, *windows[0])) * (1 - _smooth_step(math.pi - angle, *windows[1]))
     return x, density * weights
 
 
@@ -143,7 +143,7 @@ def _window(rows: int, columns: int, left: bool) -> tuple[float, float]:
     return float(first), float(last)
 
 
-def _falling(angle: FloatArray, first: float, last: float) -> FloatArray:
+def _smooth_step(angle: FloatArray, first: float, last: float) -> FloatArray:
     """Return 1 up to `first`, 0 from `last` on, and an infinitely smooth curve between."""
     z = np.clip((angle - first) / (last - first), 2e-3, 1 - 2e-3)
     value: FloatArray = 1 / (1 + np.exp(1 / (1 - z) - 1 / z))
@@ -183,7 +183,7 @@ def _edge(rows: int, columns: int, left: bool) -> tuple[FloatArray, FloatArray]:
     edge = _place(rows, columns, np.zeros(1), left)
     share = np.abs(t**2 - edge) / (4 * math.sqrt(rows) * math.sqrt(columns))
     angle = np.where((t**2 > edge) == left, 2 * np.arcsin(np.sqrt(np.minimum(share, 1.0))), 0.0)
-    return t**2, density * np.abs(weights) * _falling(angle, *window)
+    return t**2, density * np.abs(weights) * _smooth_step(angle, *window)
 
 
 def _series(t: FloatArray, degree: int, a: int) -> FloatArray:
@@ -289,7 +289,7 @@ def _half_step(z: float) -> float:
     return (1 + 1 / (8 * z) + 1 / (128 * z**2) - 5 / (1024 * z**3) - 21 / (32768 * z**4)) / math.sqrt(z)
 
 
-def _log_factorial_rest(a: int) -> float:
+def _log_factorial_remainder(a: int) -> float:
     """Return log(a!) - a·log(a) + a."""
     return 0.5 * math.log(2 * math.pi * a) + 1 / (12 * a) if a > 10**4 else math.lgamma(a + 1) - a * math.log(a) + a
 

@@ -37,7 +37,7 @@ POINTS = 72.0  # per inch
 RADIUS, RING = 4.0, 9.0  # points: of the marks of a curve, and of a ring around one of them
 
 
-class Ground(NamedTuple):
+class Obstacles(NamedTuple):
     """The obstacles that labels avoid."""
 
     marks: FloatArray  # centres of the marks, including the labels' own, x 2
@@ -47,7 +47,7 @@ class Ground(NamedTuple):
     frame: FloatArray  # one box
 
 
-class Placed(NamedTuple):
+class Placement(NamedTuple):
     """The positions of placed labels."""
 
     centres: FloatArray  # of the labels' boxes
@@ -75,7 +75,7 @@ def frame_of(axes: Axes) -> FloatArray:
 
 
 def draw_labels(
-    axes: Axes, texts: Mapping[int, str], places: FloatArray, ground: Ground, font: float = 9,
+    axes: Axes, texts: Mapping[int, str], places: FloatArray, obstacles: Obstacles, font: float = 9,
     colours: Mapping[int, str] | None = None, strict: bool = True,
 ) -> None:  # fmt: skip
     """Write texts beside the marks with these indices; labels without a free position are omitted.
@@ -92,16 +92,16 @@ def draw_labels(
             text, places[k], xytext=(0, 0), textcoords="offset points", ha="center", va="center", fontsize=font,
             zorder=6, gid=LABEL, color=(colours or {}).get(k, "black"), parse_math=False, in_layout=False,
             path_effects=halo,
-            arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": ground.radii[k],
+            arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": obstacles.radii[k],
                         "relpos": (0.5, 0.5)},
         )
         for k, text in texts.items()
     ]  # fmt: skip
     sizes = np.array([label.get_window_extent().size for label in labels]) * POINTS / axes.figure.dpi
     own = np.array(list(texts))
-    placed = place_labels(sizes, own, ground, strict=strict)
+    placed = place_labels(sizes, own, obstacles, strict=strict)
     for label, centre, k, far, free in zip(labels, placed.centres, own, placed.far, placed.free, strict=True):
-        label.set_position(tuple(centre - ground.marks[k]))
+        label.set_position(tuple(centre - obstacles.marks[k]))
         if not far and label.arrow_patch is not None:
             label.arrow_patch.set_visible(False)
         if not free:
@@ -110,38 +110,38 @@ def draw_labels(
 
 def label_curves(
     axes: Axes, texts: Mapping[int, str], places: FloatArray, curves: Sequence[FloatArray],
-    colours: Mapping[int, str] | None = None, ringed: int | None = None,
+    colours: Mapping[int, str] | None = None, ring_index: int | None = None,
 ) -> None:  # fmt: skip
     """Label points of curves, each an array of positions; the mark of one point is a wide ring."""
     bends = [in_points(axes, curve) for curve in curves]
     lines = np.concatenate([np.concatenate([way[:-1], way[1:]], axis=1) for way in bends])
     marks = in_points(axes, places)
-    radii = np.where(np.arange(len(marks)) == ringed, RING, RADIUS)
-    ground = Ground(marks, radii, lines, np.empty((0, 2)), frame_of(axes))
-    draw_labels(axes, texts, places, ground, colours=colours)
+    radii = np.where(np.arange(len(marks)) == ring_index, RING, RADIUS)
+    obstacles = Obstacles(marks, radii, lines, np.empty((0, 2)), frame_of(axes))
+    draw_labels(axes, texts, places, obstacles, colours=colours)
 
 
-def place_labels(sizes: FloatArray, own: IntArray, ground: Ground, strict: bool = True) -> Placed:
+def place_labels(sizes: FloatArray, own: IntArray, obstacles: Obstacles, strict: bool = True) -> Placement:
     """Place labels of these widths and heights beside their own marks; if not `strict`, small marks may be covered."""
     sizes = sizes + 2 * CLEAR
-    spots, radii = ground.marks[own], ground.radii[own]
+    spots, radii = obstacles.marks[own], obstacles.radii[own]
     centres, gaps = _candidates(sizes, spots, radii)
     boxes = np.concatenate([centres - sizes[:, None] / 2, centres + sizes[:, None] / 2], axis=2)
     leaders = np.where((gaps >= FAR)[..., None], _leaders(boxes, spots), np.nan)
     alone = np.array([
-        _cost_alone(boxes[i], leaders[i], gaps[i], own[i], ground, strict) for i in range(len(sizes))
+        _unary_costs(boxes[i], leaders[i], gaps[i], own[i], obstacles, strict) for i in range(len(sizes))
     ])  # fmt: skip
     cheap = np.argsort(alone, axis=1, kind="stable")[:, :KEPT]
     rows = np.arange(len(sizes))[:, None]
     alone, boxes, leaders, centres = alone[rows, cheap], boxes[rows, cheap], leaders[rows, cheap], centres[rows, cheap]
     chosen = _sweeps(alone, boxes, leaders)
     every = rows[:, 0]
-    hit = _mutual(boxes[every, chosen])
+    hit = _overlapping_pairs(boxes[every, chosen])
     free = alone[every, chosen] < HARD if strict else np.ones(len(sizes), dtype=bool)
     while (left := hit & free & free[:, None]).any():  # omit the labels with the most overlaps, the last one first
         free[len(free) - 1 - int(np.argmax(left.sum(axis=1)[::-1]))] = False
     far = ~np.isnan(leaders[every, chosen, 0])
-    return Placed(centres[every, chosen], far, free)
+    return Placement(centres[every, chosen], far, free)
 
 
 def clipped_lengths(lines: FloatArray, boxes: FloatArray) -> FloatArray:
@@ -176,30 +176,30 @@ def _leaders(boxes: FloatArray, spots: FloatArray) -> FloatArray:
     return np.concatenate([np.broadcast_to(spots[:, None], goals.shape), goals], axis=2)
 
 
-def _cost_alone(
-    boxes: FloatArray, leaders: FloatArray, gaps: FloatArray, own: int, ground: Ground, strict: bool
+def _unary_costs(
+    boxes: FloatArray, leaders: FloatArray, gaps: FloatArray, own: int, obstacles: Obstacles, strict: bool
 ) -> FloatArray:
     """Return the cost of each candidate of a label, regardless of the other labels."""
-    outside = np.maximum(ground.frame[:2] - boxes[:, :2], 0) + np.maximum(boxes[:, 2:] - ground.frame[2:], 0)
+    outside = np.maximum(obstacles.frame[:2] - boxes[:, :2], 0) + np.maximum(boxes[:, 2:] - obstacles.frame[2:], 0)
     cost = HARD * (outside > 0).any(axis=1) + outside.sum(axis=1)
     cost += gaps / 9
     turn = np.tile(np.arange(DIRECTIONS), len(GAPS))
     upright = np.isin(turn, (0, 4, 8, 12))
     cost += np.where(upright, 0.0, 0.25) + np.where(turn > DIRECTIONS // 2, 0.1, 0.0)
-    nearest = np.clip(ground.marks[None], boxes[:, None, :2], boxes[:, None, 2:]) - ground.marks
-    apart = np.hypot(nearest[..., 0], nearest[..., 1]) - ground.radii
-    hits = (apart < 0) & (np.arange(len(ground.marks)) != own)
+    nearest = np.clip(obstacles.marks[None], boxes[:, None, :2], boxes[:, None, 2:]) - obstacles.marks
+    apart = np.hypot(nearest[..., 0], nearest[..., 1]) - obstacles.radii
+    hits = (apart < 0) & (np.arange(len(obstacles.marks)) != own)
     cost += (HARD if strict else 2.0) * hits.sum(axis=1)
     if strict:
         cost += HARD * (apart[:, own] < 0)
         close = np.clip(NEAR - apart, 0, NEAR)
         cost += 0.3 * (close.sum(axis=1) - close[:, own])
-        crossing = np.abs(clipped_lengths(leaders[:, None], _around(ground.marks, ground.radii)[None])) > 0
+        crossing = np.abs(clipped_lengths(leaders[:, None], _around(obstacles.marks, obstacles.radii)[None])) > 0
         cost += CROSSING * (crossing.sum(axis=1) - crossing[:, own])
     reach = np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
-    inside = clipped_lengths(ground.lines[clipped_lengths(ground.lines, reach) > 0], boxes[:, None])
+    inside = clipped_lengths(obstacles.lines[clipped_lengths(obstacles.lines, reach) > 0], boxes[:, None])
     cost += (0.12 * inside + 1.2 * (inside > 0)).sum(axis=1)
-    heads = _overlaps(boxes[:, None], _around(ground.arrows, np.full(len(ground.arrows), 4.0))[None])
+    heads = _overlaps(boxes[:, None], _around(obstacles.arrows, np.full(len(obstacles.arrows), 4.0))[None])
     return np.asarray(cost + 3.0 * heads.sum(axis=1))
 
 
@@ -216,13 +216,13 @@ def _sweeps(alone: FloatArray, boxes: FloatArray, leaders: FloatArray) -> IntArr
             for i in range(size):
                 others = every != i
                 there = boxes[every, chosen][others], leaders[every, chosen][others]
-                hard, soft = _cost_together(boxes[i], leaders[i], *there)
+                hard, soft = _pairwise_costs(boxes[i], leaders[i], *there)
                 costs = alone[i] + soft + HARD * (hard @ np.maximum(dear[others], dear[i]))
                 moved |= bool(chosen[i] != costs.argmin())
                 chosen[i] = costs.argmin()
             if not moved:
                 break
-        hit = _mutual(boxes[every, chosen])
+        hit = _overlapping_pairs(boxes[every, chosen])
         cost = alone[every, chosen].sum() + HARD * hit.sum()
         if cost < least:
             best, least = chosen.copy(), cost
@@ -232,7 +232,7 @@ def _sweeps(alone: FloatArray, boxes: FloatArray, leaders: FloatArray) -> IntArr
     return best
 
 
-def _cost_together(
+def _pairwise_costs(
     boxes: FloatArray, leaders: FloatArray, other_boxes: FloatArray, other_leaders: FloatArray
 ) -> tuple[BoolArray, FloatArray]:
     """Return which placed labels each candidate overlaps, and the cost of crossings with leaders."""
@@ -244,7 +244,7 @@ def _cost_together(
     return hard, CROSSING * crossings
 
 
-def _mutual(boxes: FloatArray) -> BoolArray:
+def _overlapping_pairs(boxes: FloatArray) -> BoolArray:
     """Return which boxes overlap which others."""
     hit = _overlaps(boxes[:, None], boxes)
     np.fill_diagonal(hit, False)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     """Style and name of a line. Wide lines are below narrow ones, so that both are visible where they coincide."""
 
     name: str
@@ -24,14 +24,14 @@ class Look(NamedTuple):
 
 # a method has the same name in all pictures and tables: the one that selects it
 METHOD_LOOKS = {
-    "algorithm1": Look("algorithm1", BLUE, "o", "-"),
-    "baseline": Look("baseline", VERMILLION, "s", "--"),
-    "exact": Look("exact", GREEN, "D", "-", 3.4),
-    "search": Look("search", BLACK, "v", "--", 1.2),
-    "auto": Look("auto", GREY, "<", "-.", 2.4),
-    "travel": Look("travel", PURPLE, "^", "-."),
-    "nearest": Look("nearest", SKY, "P", ":"),
-    "random": Look("random", ORANGE, "X", ":"),
+    "algorithm1": LineStyle("algorithm1", BLUE, "o", "-"),
+    "baseline": LineStyle("baseline", VERMILLION, "s", "--"),
+    "exact": LineStyle("exact", GREEN, "D", "-", 3.4),
+    "search": LineStyle("search", BLACK, "v", "--", 1.2),
+    "auto": LineStyle("auto", GREY, "<", "-.", 2.4),
+    "travel": LineStyle("travel", PURPLE, "^", "-."),
+    "nearest": LineStyle("nearest", SKY, "P", ":"),
+    "random": LineStyle("random", ORANGE, "X", ":"),
 }
 SPARE_LOOKS = tuple((colour, marker, dash) for colour, marker, dash in zip(
     (BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, BLACK), "osD^PXv", ("-", "--", "-.", ":", "-", "--", "-."),
@@ -47,21 +47,21 @@ SYMBOLS = {"regions": "T", "features": "m", "samples": "n", "noise": "σ"}
 Line = Sequence[tuple[float, Statistics]]
 
 
-def look_of(name: str, place: int = 0) -> Look:
+def style_of(name: str, place: int = 0) -> LineStyle:
     """Return the style of a method, or a spare style for any other name."""
     if name in METHOD_LOOKS:
         return METHOD_LOOKS[name]
-    return Look(name, *SPARE_LOOKS[place % len(SPARE_LOOKS)])
+    return LineStyle(name, *SPARE_LOOKS[place % len(SPARE_LOOKS)])
 
 
-def shown_value(name: str, value: Any) -> str:
+def dimension_text(name: str, value: Any) -> str:
     """Return a dimension and its value as text: `T = 8`, `family closure`."""
     if name in SYMBOLS:
         return f"{SYMBOLS[name]} = {value:g}"
     return f"{name} {value}"
 
 
-def draw_line(axes: Axes, line: Line, look: Look, band: str = "interval", maximum: bool = False) -> None:
+def draw_line(axes: Axes, line: Line, look: LineStyle, band: str = "interval", maximum: bool = False) -> None:
     """Draw means as a line over a band (`interval`: 95 % of the mean, `spread`: 5 … 95 % of problems, `none`)."""
     line = sorted(line, key=lambda point: point[0])
     x = [place for place, _ in line]
@@ -76,7 +76,7 @@ def draw_line(axes: Axes, line: Line, look: Look, band: str = "interval", maximu
     )  # fmt: skip
     if maximum:
         tops = [found.maximum for _, found in line]
-        axes.plot(x, tops, color=look.colour, ls=":", lw=1.1, marker="_", ms=6, label=f"{look.name}, largest seen")
+        axes.plot(x, tops, color=look.colour, ls=":", lw=1.1, marker="_", ms=6, label=f"{look.name}, maximum")
 
 
 def break_at(axes: Axes, samples: int) -> None:

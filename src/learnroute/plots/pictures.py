@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from learnroute.errors import InputError, check_type, install
+from learnroute.errors import InputError, check_type, install_hint
 from learnroute.formats import PICTURES
 from learnroute.formats.files import atomic_write, check_destination
 from learnroute.model.learners import Learner
@@ -114,7 +114,7 @@ def new_figure(**options: Any) -> Figure:
         import_module("matplotlib.figure")
         from learnroute.plots.inline import InlineFigure
     except ImportError:
-        raise InputError(f"pictures need matplotlib: {install('plot')}") from None
+        raise InputError(f"pictures need matplotlib: {install_hint('plot')}") from None
     return InlineFigure(**options)
 
 

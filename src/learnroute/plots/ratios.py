@@ -13,9 +13,9 @@ from learnroute.plots.lines import (
     Line,
     break_at,
     counts,
+    dimension_text,
     draw_line,
-    look_of,
-    shown_value,
+    style_of,
     whole_ticks,
 )
 from learnroute.plots.pictures import new_figure, tidy
@@ -81,10 +81,10 @@ def draw_ratios(
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for axes, (key, lines) in zip(grid.flat, panels.items(), strict=False):
         for k, (method, line) in enumerate(lines.items()):
-            draw_line(axes, line, look_of(method, k), band)
+            draw_line(axes, line, style_of(method, k), band)
         tidy(axes)
         if key:
-            title = ", ".join(shown_value(*pair) for pair in zip(varying, key, strict=True))
+            title = ", ".join(dimension_text(*pair) for pair in zip(varying, key, strict=True))
             axes.set_title(fill(title, WIDEST), fontsize=10 if len(title) <= WIDEST else 8)
         if axis == "features" and len(values["samples"]) == 1:
             break_at(axes, values["samples"][0])
@@ -98,7 +98,7 @@ def draw_ratios(
         axes.set_xlabel(AXIS_NAMES[axis], fontsize=9)
         whole_ticks(axes, axis)
     figure.supylabel("loss ÷ " + ("optimum" if proved else "best lower bound"), fontsize=10)
-    fixed = ", ".join(shown_value(name, values[name][0]) for name in DIMENSIONS if name not in (axis, *varying))
+    fixed = ", ".join(dimension_text(name, values[name][0]) for name in DIMENSIONS if name not in (axis, *varying))
     every = {(*key, method): line for key, lines in panels.items() for method, line in lines.items()}
     title = f"{fixed}\nmean ratio, {counts(every)}{BANDS[band]}"
     figure.suptitle(title, fontsize=10, x=0.01, ha="left")

@@ -11,7 +11,7 @@ import numpy as np
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan, itinerary
 from learnroute.model.validation import FloatArray
-from learnroute.plots.label_placement import POINTS, Ground, draw_labels, fix_layout, frame_of, in_points
+from learnroute.plots.label_placement import POINTS, Obstacles, draw_labels, fix_layout, frame_of, in_points
 from learnroute.plots.losses import draw_loss
 from learnroute.plots.maps import map_places, name_axes, paper_size, show_all, stretch_of
 from learnroute.plots.pictures import (
@@ -57,14 +57,14 @@ def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
     """
     places = map_places(problem)
     legs = _legs(plan, problem, places)
-    ground = np.concatenate([places, *legs])
-    stretch = stretch_of(ground, problem.geographic and problem.coordinates is not None)
+    drawn = np.concatenate([places, *legs])
+    stretch = stretch_of(drawn, problem.geographic and problem.coordinates is not None)
     if ax is not None:
-        _entitle_map(ax, plan, problem)
-        show_all(ax, ground, stretch, _inches(ax), problem.size <= MOST_NAMES)
+        _set_map_title(ax, plan, problem)
+        show_all(ax, drawn, stretch, _inches(ax), problem.size <= MOST_NAMES)
         draw_route(ax, plan, problem, places, legs)
         return root_figure(ax)
-    paper = paper_size(ground, stretch, problem.size)
+    paper = paper_size(drawn, stretch, problem.size)
     inches = paper + AROUND_MAP
     figure = new_figure(figsize=tuple(inches), layout="constrained")
     parts = figure.subfigures(1, 2, squeeze=False, width_ratios=[inches[0] - LOSS_WIDTH, LOSS_WIDTH])
@@ -75,17 +75,17 @@ def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
     many = len(plan.order) > MOST_MARKS
     bar.set_label("position in the route" if many else "mean dissimilarity to all regions (score / T)", fontsize=9)
     bar.ax.tick_params(labelsize=9)
-    _entitle_map(axes, plan, problem)
+    _set_map_title(axes, plan, problem)
     figure.suptitle(_headline(plan, problem, inches[0]), fontsize=12, x=0.015, ha="left", parse_math=False)
-    show_all(axes, ground, stretch, paper, problem.size <= MOST_NAMES)
+    show_all(axes, drawn, stretch, paper, problem.size <= MOST_NAMES)
     axes.set_aspect("auto")
     fix_layout(figure)
-    show_all(axes, ground, stretch, _inches(axes), problem.size <= MOST_NAMES)
+    show_all(axes, drawn, stretch, _inches(axes), problem.size <= MOST_NAMES)
     draw_route(axes, plan, problem, places, legs)
     return figure
 
 
-def _entitle_map(axes: Axes, plan: Plan, problem: Problem) -> None:
+def _set_map_title(axes: Axes, plan: Plan, problem: Problem) -> None:
     name_axes(axes, problem)
     start = "" if plan.depot is None else f"from {_short(plan.depot)} (square), "
     first = "" if len(plan.route) == 1 else f"first {_short(plan.route[0])}, last "
@@ -134,11 +134,11 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, leg
         arrows = _draw_arrows(axes, legs, spots, radii, _leg_colours(plan, legs))
         bends = in_points(axes, np.concatenate(legs))
     lines = np.concatenate([bends[:-1], bends[1:]], axis=1)
-    ground = Ground(spots, radii, lines, arrows, frame_of(axes))
+    obstacles = Obstacles(spots, radii, lines, arrows, frame_of(axes))
     grey = dict.fromkeys(range(len(regions), len(regions) + len(skipped)), SKIPPED)
     all_named = len(texts) == len(labelled)
     font = (9 if len(texts) <= 25 else 8 if len(texts) <= 40 else 7) if all_named else 7.5
-    draw_labels(axes, texts, labelled, ground, font, grey, all_named)
+    draw_labels(axes, texts, labelled, obstacles, font, grey, all_named)
 
 
 def _draw_ways(axes: Axes, plan: Plan, legs: list[FloatArray], width: float) -> None:
@@ -320,25 +320,25 @@ def _draw_arrows(
         longest = int(np.argmax(lengths))
         for part in {longest, *np.flatnonzero(lengths >= STRAIGHT).tolist()}:
             ways = along[part] + lengths[part] * np.array([0.54, 0.44, 0.64, 0.34, 0.74])
-            middles = _at(bends, along, ways)
+            middles = _along(bends, along, ways)
             free = (np.hypot(*(middles[:, None] - spots).T).T - radii).min(axis=1)
-            room = np.minimum(free, _apart(middles, heads) - 8)
+            room = np.minimum(free, _nearest_distances(middles, heads) - 8)
             best = int(np.argmax(room >= 8)) if (room >= 8).any() else int(np.argmax(room))
             if room[best] < 4 or lengths[part] < 14:
                 continue
-            ends = _at(bends, along, ways[best] + np.array([-2.0, 4.0])) * axes.figure.dpi / POINTS + axes.bbox.p0
+            ends = _along(bends, along, ways[best] + np.array([-2.0, 4.0])) * axes.figure.dpi / POINTS + axes.bbox.p0
             tail, tip = axes.transData.inverted().transform(ends)
             axes.annotate("", xy=tip, xytext=tail, zorder=2, in_layout=False, arrowprops=style | {"color": colour})
             heads = np.concatenate([heads, middles[best : best + 1]])
     return heads
 
 
-def _apart(places: FloatArray, others: FloatArray) -> FloatArray:
+def _nearest_distances(places: FloatArray, others: FloatArray) -> FloatArray:
     """Return the distance of each place to the nearest of the others."""
     return np.asarray(np.hypot(*(places[:, None] - others).T).T.min(axis=1, initial=np.inf))
 
 
-def _at(bends: FloatArray, along: FloatArray, ways: FloatArray) -> FloatArray:
+def _along(bends: FloatArray, along: FloatArray, ways: FloatArray) -> FloatArray:
     """Return the places at these distances along a line with bends."""
     return np.column_stack([np.interp(ways, along, bends[:, k]) for k in (0, 1)])
 

@@ -84,7 +84,7 @@ def _worst(found: Reproduction, spaces: Iterable[str], over: bool, above: int = 
 def _describe(case: WorstCase) -> str:
     space = SPACES[case.search.space]
     return (
-        f"{space}: at worst {case.climbed:.4f} (T = {case.search.regions}, m = {case.search.learner.features}; "
+        f"{space}: worst ratio {case.climbed:.4f} (T = {case.search.regions}, m = {case.search.learner.features}; "
         f"`learnroute compare FOLDER/worst/{case.name}.json`)"
     )
 
@@ -173,7 +173,7 @@ def _corollary(found: Reproduction) -> Claim:
 def _figure1(found: Reproduction) -> Claim:
     groups = {key: values for key, values in found.figure1.items() if key[4] == "algorithm1"}
     mean, largest = _extremes(groups)
-    findings = [mean, largest, *_beyond(groups), _turns(groups)]
+    findings = [mean, largest, *_beyond(groups), _monotonicity_text(groups)]
     verdict = _below(groups)
     says = "The ratio R of Algorithm 1 stays below 3/2 for all m; it may not be monotonic in m."
     return Claim("Figure 1", says, verdict, tuple(findings), ("figure1", "figure1-families"), "figure1")
@@ -277,7 +277,7 @@ def _below(groups: Ratios) -> str:
     return FAILS
 
 
-def _turns(groups: Ratios) -> str:
+def _monotonicity_text(groups: Ratios) -> str:
     """Say whether the mean ratio is non-monotonic in m (uniform draws, σ = 0)."""
     turning = []
     for size in sorted({key[1] for key in groups}):

@@ -11,11 +11,11 @@ import numpy as np
 from learnroute.guarantees import CHRISTOFIDES
 from learnroute.plots.lines import (
     Line,
-    Look,
+    LineStyle,
     break_at,
     counts,
     draw_line,
-    look_of,
+    style_of,
     whole_ticks,
 )
 from learnroute.plots.pictures import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILLION, new_figure, save_figure, tidy
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 REGIMES = {UNDER: f"under regime, m = {UNDER}", OVER: f"over regime, m = {OVER}"}
-EXACT = Look("exact plan (ours) = optimum", GREEN, "D", "-")
-ALGORITHM1 = look_of("algorithm1")._replace(name="Algorithm 1")
-LOOKS = {"algorithm1": ALGORITHM1, "baseline": look_of("baseline"), "exact": EXACT}
+EXACT = LineStyle("exact plan = optimum", GREEN, "D", "-")
+ALGORITHM1 = style_of("algorithm1")._replace(name="Algorithm 1")
+LOOKS = {"algorithm1": ALGORITHM1, "baseline": style_of("baseline"), "exact": EXACT}
 NOISE_LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (VERMILLION, "^", "-."), (PURPLE, "X", ":"))
 SUFFIXES = (".png", ".svg")
 RATIO = "loss ÷ optimum, R"
@@ -80,7 +80,7 @@ def draw_figure1(found: Reproduction) -> Figure:
     _finish(
         figure, grid[0, 0],
         f"Figure 1: n = {SAMPLES}, σ = 0, uniform draws on [1, 10]; {counts(lines)}\n"
-        "shaded: where 90 % of Algorithm 1's problems are; grey bar: m = n − 1 … n + 1, undefined", 3,
+        "shaded: central 90 % of Algorithm 1's ratios; grey bar: m = n − 1 … n + 1, undefined", 3,
     )  # fmt: skip
     return figure
 
@@ -93,7 +93,7 @@ def draw_figure1_families(found: Reproduction) -> Figure:
         lines = {noise: _line(found.figure1, 2, (family, size, None, noise, "algorithm1")) for noise in NOISE}
         for k, (noise, line) in enumerate(lines.items()):
             colour, marker, dash = NOISE_LOOKS[k]
-            draw_line(axes, line, Look(f"σ = {noise:g}", colour, marker, dash), "none" if k else "interval")
+            draw_line(axes, line, LineStyle(f"σ = {noise:g}", colour, marker, dash), "none" if k else "interval")
         axes.axhline(1, color=GREEN, lw=1.6, label=EXACT.name)
         _scale_features(axes)
         axes.set_title(f"family {family}", fontsize=10)
@@ -137,7 +137,7 @@ def draw_improvement(found: Reproduction) -> Figure:
                     i for i in found.improvements
                     if (i.regime, i.reading, i.family, i.noise) == (regime, reading, family, 0.0)
                 ]  # fmt: skip
-                draw_line(axes, _percent(points), look_of(family, k), "spread")
+                draw_line(axes, _percent(points), style_of(family, k), "spread")
             axes.axhline(100 * CLAIMED[regime], color=BLACK, ls="--", lw=1.2, label="claimed for T ≥ 6")
             axes.axvspan(0, 5.5, color="#EEEEEE", zorder=0, lw=0)
             axes.set_ylim(0, 100)
@@ -193,7 +193,7 @@ def draw_worst(found: Reproduction) -> Figure:
     shown = f"T = {sizes[0]}" if len(sizes) == 1 else f"T = {sizes[0]} … {sizes[-1]}"
     _finish(figure, grid[0, 0], f"Worst ratios found, n = {SAMPLES}, σ = 0, {shown}; "
             f"{found.scale.searches[0].starts} starts of {found.scale.searches[0].steps} steps for each T and m\n"
-            "marks at 1000: bounds off the scale, with the paper's for the worst instance as a number", 5)  # fmt: skip
+            "marks at 1000: bounds beyond the scale; number: the paper's bound for the worst instance", 5)  # fmt: skip
     return figure
 
 
@@ -203,7 +203,7 @@ def draw_growth(found: Reproduction) -> Figure:
     axes = figure.subplots()
     for k, family in enumerate(dict.fromkeys(timing.family for timing in found.growth)):
         timings = [timing for timing in found.growth if timing.family == family]
-        look = look_of(f"{family}: T^{exponent(timings):.1f}", k)
+        look = style_of(f"{family}: T^{exponent(timings):.1f}", k)
         axes.loglog(
             [t.regions for t in timings], [t.seconds for t in timings], color=look.colour, marker=look.marker,
             ls=look.dash, label=look.name,
@@ -283,11 +283,15 @@ def _percent(points: Iterable[Improvement]) -> Line:
 def _worst_panel(axes: Axes, tops: list[WorstCase], space: str) -> None:
     places = range(len(tops))
     axes.axhline(CHRISTOFIDES, color=BLACK, ls="--", lw=1.2, label="3/2")
-    axes.plot(places, [c.random for c in tops], color=ORANGE, marker="X", ls="none", ms=7, label="worst random start")
-    axes.plot(places, [c.climbed for c in tops], color=BLUE, marker="D", ls="none", ms=7, label="worst by climbing")
+    axes.plot(
+        places, [c.random for c in tops], color=ORANGE, marker="X", ls="none", ms=7, label="worst of the random starts"
+    )
+    axes.plot(
+        places, [c.climbed for c in tops], color=BLUE, marker="D", ls="none", ms=7, label="worst after hill climbing"
+    )
     if space != "raw-in-range":
         sharper = [min(c.sharper if c.sharper is not None else np.inf, c.flat, TOP) for c in tops]
-        axes.plot(places, sharper, color=GREEN, marker="_", ms=22, mew=2.5, ls="none", label="our bound for it")
+        axes.plot(places, sharper, color=GREEN, marker="_", ms=22, mew=2.5, ls="none", label="sharper bound")
         paper = [min(c.paper, TOP) for c in tops]
         axes.plot(places, paper, color=VERMILLION, marker="_", ms=22, mew=2.5, ls="none", label="the paper's bound")
         for place, case in zip(places, tops, strict=True):

@@ -46,11 +46,11 @@ class Reproduction:
 
 def reproduce(scale: Scale, folder: Path, workers: int | None = None, progress: Progress | None = None) -> Reproduction:
     """Run all measurements; sweeps are stored in `folder`, so that an interrupted run can be resumed."""
-    tell = progress or (lambda _stage, _share: None)
+    report = progress or (lambda _stage, _share: None)
     found = Reproduction(scale)
     for number, experiment in ((1, scale.figure1), (2, scale.figure2)):
         place = folder / "sweeps" / f"{scale.name}-figure{number}"
-        sweep(experiment, place, True, workers, None, lambda _, share, n=number: tell(f"figure {n}", share))  # type: ignore[misc]
+        sweep(experiment, place, True, workers, None, lambda _, share, n=number: report(f"figure {n}", share))  # type: ignore[misc]
         store = Store(place)
         setattr(found, f"figure{number}", grouped_ratios(store.rows(), GROUP))
         _refuse_failures(store, found.figure1 if number == 1 else found.figure2)
@@ -60,13 +60,13 @@ def reproduce(scale: Scale, folder: Path, workers: int | None = None, progress: 
         checks = []
         for number, check in run(_check_lemma, enumerate(zip(scale.lemmas, streams, strict=True))):
             checks.append((number, check))
-            tell("lemmas", len(checks) / len(scale.lemmas))
+            report("lemmas", len(checks) / len(scale.lemmas))
         found.lemmas = [check for _, check in sorted(checks, key=lambda entry: entry[0])]
         for case in run(find_worst, scale.searches):
             found.worst.append(case)
-            tell("worst cases", len(found.worst) / len(scale.searches))
+            report("worst cases", len(found.worst) / len(scale.searches))
     found.worst.sort(key=lambda case: scale.searches.index(case.search))
-    found.growth = list(_growth(scale, tell))
+    found.growth = list(_growth(scale, report))
     found.violated = {
         (family, size): _violation_rate(family, size, scale.triples) for family in FAMILIES for size in (6, 10, 14)
     }
@@ -78,11 +78,11 @@ def _check_lemma(entry: tuple[int, Any]) -> tuple[int, LemmaCheck]:
     return number, check_lemma(learner, regions, runs, stream)
 
 
-def _growth(scale: Scale, tell: Progress) -> Iterator[Timing]:
+def _growth(scale: Scale, report: Progress) -> Iterator[Timing]:
     cases = [(family, size) for family in ("uniform", "closure", "euclidean") for size in scale.growth]
     for k, (family, size) in enumerate(cases):
         yield time_algorithm1(family, size, scale.repeats)
-        tell("growth", (k + 1) / len(cases))
+        report("growth", (k + 1) / len(cases))
 
 
 def _violation_rate(family: str, size: int, problems: int) -> float:

@@ -16,12 +16,12 @@ from learnroute.model.objective import Factored, Linear, Weighted
 from learnroute.model.rounding import margin
 from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray, IntArray, freeze
-from learnroute.solvers.ground import place_ground
+from learnroute.solvers.core_travel import place_travel
 from learnroute.solvers.spanning_tree import minimum_spanning_tree
 
 
 class PathRelaxation(NamedTuple):
-    """An objective over paths whose minimum is a lower bound on another objective; ends include the way back.
+    """An objective over paths whose minimum is a lower bound on another objective; ends include the return trip.
 
     `tight`: both have the same minimum and use the same weights, so an order that is optimal for this objective is
     optimal for the other one too.
@@ -68,11 +68,11 @@ def path_bound(objective: Linear) -> float:
     others = travel + np.diag(np.full(objective.size, np.inf))
     entered, left = others.min(axis=0), others.min(axis=1)
     return max(
-        spanned, _all_but_one(entered, begin) + float(finish.min()), _all_but_one(left, finish) + float(begin.min())
+        spanned, _sum_but_one(entered, begin) + float(finish.min()), _sum_but_one(left, finish) + float(begin.min())
     )
 
 
-def _all_but_one(cheapest: FloatArray, instead: FloatArray) -> float:
+def _sum_but_one(cheapest: FloatArray, instead: FloatArray) -> float:
     """Return the smallest sum in which one number is replaced, less an allowance for cancellation."""
     change = float((instead - cheapest).min())
     return math.fsum([*cheapest, change]) - margin(2, abs(change))
@@ -84,20 +84,20 @@ def sparse_bound(objective: Linear, travel: Places) -> float:
     The shortest edges are found among rounded coordinates, but their lengths are exact. The bound is reduced by the
     error that this rounding can cause (`Places.embedding_error`).
     """
-    tree = place_ground(travel).tree()
+    tree = place_travel(travel).tree()
     edges = tree.spanning_edges()
     ways = travel.between(edges[:, 0], edges[:, 1])
     spanned = math.fsum(ways) - math.fsum(travel.embedding_error(ways))
     near = tree.nearest(min(2, travel.size - 1))
     parts = [
-        max(spanned, _half_of_the_nearest(travel, near, objective.ends.closed)),
+        max(spanned, _half_nearest_sum(travel, near, objective.ends.closed)),
         math.fsum(np.sort(objective.weights)[::-1] * np.sort(objective.scores)),
         objective.constant,
     ]
     return math.fsum(parts) - margin(objective.size, math.fsum(map(abs, parts)))
 
 
-def _half_of_the_nearest(travel: Places, near: IntArray, closed: bool) -> float:
+def _half_nearest_sum(travel: Places, near: IntArray, closed: bool) -> float:
     """Return half of the two nearest distances summed over all regions; the two end regions have one edge each."""
     everyone = np.arange(travel.size)
     edges: list[FloatArray] = [travel.between(everyone, near[:, k]) for k in range(near.shape[1])]

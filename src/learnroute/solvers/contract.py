@@ -63,7 +63,7 @@ class Budget:
         """Return the same budget without progress."""
         return replace(self, progress=_silent)
 
-    def sparing(self) -> Budget:
+    def for_one_job(self) -> Budget:
         """Return the same budget for one of several jobs: without progress, and with the usual effort only."""
         return replace(self.silent(), spend_all=False)
 
@@ -84,7 +84,7 @@ class Budget:
         part = self.part(1 / (count - number))
         return replace(part, progress=lambda stage, share: self.progress(stage, (number + share) / count))
 
-    def has(self, seconds: float) -> bool:
+    def has_seconds(self, seconds: float) -> bool:
         """Whether at least this many seconds remain and the work was not stopped."""
         return not self.stopped and time.monotonic() + seconds < self.deadline
 
@@ -100,7 +100,7 @@ class Budget:
 
     @property
     def end(self) -> str:
-        """Why the budget is exhausted, in words."""
+        """The reason why the budget is exhausted, in words."""
         return "the calculation was interrupted" if self.stopped else "the time limit was reached"
 
 
@@ -114,9 +114,9 @@ class Rounds:
         self.budget, self.longest = budget, longest
 
     @property
-    def late(self) -> bool:
-        """Whether another round would not fit into the budget."""
-        return self.longest > 0 and not self.budget.has(self.longest)
+    def is_late(self) -> bool:
+        """Whether the budget is too small for another round."""
+        return self.longest > 0 and not self.budget.has_seconds(self.longest)
 
     @contextmanager
     def measure(self) -> Iterator[None]:

@@ -41,7 +41,7 @@ def exact(
     return search_and_prove(objective, rng, budget, params, initial)
 
 
-def _for_searching(objective: Linear, budget: Budget, params: SolverParams) -> Budget:
+def _search_budget(objective: Linear, budget: Budget, params: SolverParams) -> Budget:
     """Return the search's part of the time. A bound gets the rest, which is smaller if time is short."""
     limits, left, size = params.search, budget.seconds_left, objective.size
     if left is None or size <= limits.several_starts_regions:
@@ -59,7 +59,7 @@ def search_and_prove(
     initial: IntArray | None = None,
 ) -> Answer:
     """Search (from `initial`, if given), then prove, with no more effort than `params.proof`."""
-    part = _for_searching(objective, budget, params)
+    part = _search_budget(objective, budget, params)
     usual = replace(part, spend_all=False)  # the proof may not need the rest
     candidates = [iterated_local_search(objective, rng, usual, initial=initial, params=params)]
     if initial is not None:
@@ -87,7 +87,7 @@ def search(
         best = held_karp(objective, rng, budget.part(params.search.search_share), params)
         if best.optimal:
             return replace(best, method="search")
-    part = _for_searching(objective, budget, params)
+    part = _search_budget(objective, budget, params)
     order = iterated_local_search(objective, rng, part, initial=initial, params=params)
     return Answer(order, "search", complete=not budget.exhausted)
 
@@ -136,7 +136,7 @@ def auto(
         return exact(objective, rng, budget, params)
     effort = _effort(objective, params)
     if size > most and isinstance(objective.travel, Places):
-        part = _for_searching(objective, budget, params)
+        part = _search_budget(objective, budget, params)
         order = iterated_local_search(objective, rng, part, initial=initial, params=params)
         note = f"more than {most:,} regions: the search did not start from Algorithm 1, so no ratio is guaranteed"
         return Answer(order, "search", complete=not budget.exhausted, notes=(note,))
@@ -157,7 +157,7 @@ def auto(
         return replace(found, basis=basis)
     # if early scores count too, the search constructs its own start: moves do not lead far from Algorithm 1's tail
     begin = start.order if initial is not None or objective.only_last_counts else None
-    part = _for_searching(objective, budget, params)
+    part = _search_budget(objective, budget, params)
     order = iterated_local_search(objective, rng, part, initial=begin, params=params)
     return Answer(min(order, start.order, key=objective), "search", basis=basis)
 

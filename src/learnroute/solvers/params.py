@@ -3,7 +3,7 @@
 `SolverParams` lists those that users may set; all others are internal.
 
 The defaults were found by measurement (benchmarks/). None of them affects correctness: values are recomputed and bounds
-hold for any setting. Numbers that nobody would ever change are named constants next to their use.
+hold for any setting. Numbers that never need tuning are named constants next to their use.
 """
 
 from numbers import Integral, Real
@@ -19,7 +19,7 @@ class HeldKarpParams(NamedTuple):
     most_regions: int = 20  # regions up to which all sets are enumerated: 2^(T-1)·T numbers are kept
     few_regions: int = 12  # regions up to which sets are enumerated whatever the time limit
     shortest: int = 15  # regions up to which a table is faster than branching if only symmetric travel counts
-    sets_a_call: int = 1 << 14  # sets filled per call of the core, between two checks of the clock
+    sets_per_call: int = 1 << 14  # sets filled per call of the core, between two checks of the clock
 
 
 class SuffixLabellingParams(NamedTuple):
@@ -63,7 +63,7 @@ class OneTreeParams(NamedTuple):
     """The 1-tree bound (`exact.one_tree`)."""
 
     ascent: AscentParams = AscentParams(steps=1000)  # the ascent on one multiplier per vertex
-    steps_a_call: int = 50  # subgradient steps between two checks of the clock
+    steps_per_call: int = 50  # subgradient steps between two checks of the clock
     sparse_regions: int = 250  # number of regions from which the ascent uses candidate edges only
     sparse_neighbours: int = 10  # candidate edges per region
     # the ascent on candidate edges
@@ -115,7 +115,7 @@ class NgRouteParams(NamedTuple):
     turn_work: int = 50_000_000  # units of work per turn, a fraction of a second, as long as any time remains
     # another stage of fixing is stored once the gap has decreased to this share of the gap at the last stage
     stage_gap: float = 0.7
-    arcs_a_call: int = 20_000_000  # arcs processed per call of the core, between two checks of the clock
+    arcs_per_call: int = 20_000_000  # arcs processed per call of the core, between two checks of the clock
 
 
 class LpParams(NamedTuple):
@@ -197,8 +197,8 @@ class MatchingParams(NamedTuple):
     dense: int = 40  # vertices up to which all edges are candidates from the start
     neighbours: int = 10  # with more vertices, lightest edges of each vertex that are candidates from the start
     priced_in: int = 6  # maximum number of edges of negative reduced cost added per vertex at a time
-    searches_a_call: int = 64  # searches (alternating trees) between two checks of the clock
-    pairs_a_call: int = 20_000_000  # pairs priced between two checks of the clock
+    searches_per_call: int = 64  # searches (alternating trees) between two checks of the clock
+    pairs_per_call: int = 20_000_000  # pairs priced between two checks of the clock
 
 
 class ConstructionParams(NamedTuple):
@@ -295,7 +295,7 @@ class PopulationParams(NamedTuple):
     crossing: float = 0.6
     growth: float = 0.8
 
-    def evolving(self, size: int) -> float:
+    def crossover_time(self, size: int) -> float:
         """Return the time for crossover relative to the time for creating the tours of a population."""
         return self.crossing * float((size / 1000) ** self.growth)
 
@@ -382,7 +382,7 @@ class VisitProofParams(NamedTuple):
     labels: int = 10_000_000  # maximum number of labels, of 24 bytes each; the proof gives up beyond
     sequences: int = 12_000_000  # sequences up to which all are tried
     fleet_routes: int = 3_000_000  # routes of a fleet up to which all are tried
-    nodes_a_call: int = 500_000  # nodes of the enumeration, and labels, between two checks of the clock
+    nodes_per_call: int = 500_000  # nodes of the enumeration, and labels, between two checks of the clock
 
 
 class VisitBoundParams(NamedTuple):

@@ -43,8 +43,8 @@ class Method:
         solver = next((self.solvers[kind] for kind in type(objective).__mro__ if kind in self.solvers), None)
         if solver is None:
             is_fleet = isinstance(objective, FleetObjective)
-            asked = "several vehicles or models (fleet)" if is_fleet else "optional visits (visits)"
-            raise RefusedError(f"method {self.name} does not support {asked}; use auto, exact or search")
+            feature = "several vehicles or models (fleet)" if is_fleet else "optional visits (visits)"
+            raise RefusedError(f"method {self.name} does not support {feature}; use auto, exact or search")
         return solver(objective, rng, budget, params, **options)
 
 

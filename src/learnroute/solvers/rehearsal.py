@@ -14,7 +14,7 @@ from learnroute.solvers.params import DEFAULTS, RehearsalParams
 from learnroute.solvers.visits.search import search as search_visits
 
 
-class Rehearsed:
+class RehearsalModel:
     """Errors of sequences of batches for each draw: affine maps by position and batch, and tests (see the core).
 
     The draw is the last axis of each array. Each region has `visits` consecutive batches, one per visit. Without
@@ -56,7 +56,7 @@ class Annealing:
         self.objective, self.problem = objective, core_problem(objective)
 
     def anneal(
-        self, rehearsed: Rehearsed, start: FleetRoutes, rng: np.random.Generator, budget: Budget,
+        self, rehearsed: RehearsalModel, start: FleetRoutes, rng: np.random.Generator, budget: Budget,
         params: RehearsalParams = DEFAULTS.rehearsal, share: float = 1.0,
     ) -> tuple[FleetRoutes, float]:  # fmt: skip
         """Return the best routes found from `start`, which must satisfy the rules, and their value.
@@ -84,18 +84,18 @@ def first_routes(objective: FleetObjective, rng: np.random.Generator, budget: Bu
     """Return routes that satisfy the rules: random if one vehicle visits all regions with one model, else searched."""
     visits, rules = objective.visits, objective.rules
     if rules.size > 1 or not rules.merged:
-        found = search_fleet(objective, rng, budget.sparing()).routes
+        found = search_fleet(objective, rng, budget.for_one_job()).routes
         assert found is not None
         return found
     if not visits.rules.required.all() or not np.isinf(visits.rules.budget):
-        return of_one_model(search_visits(visits, rng, budget.sparing()).order)
+        return single_route(search_visits(visits, rng, budget.for_one_job()).order)
     first, last = visits.first, visits.ends.last
     inner = [region for region in range(visits.size) if region not in (first, last)]
     ends = [[] if end is None else [end] for end in (first, last if last != first else None)]
-    return shuffle(of_one_model(np.array([*ends[0], *inner, *ends[1]])), objective, rng)
+    return shuffle(single_route(np.array([*ends[0], *inner, *ends[1]])), objective, rng)
 
 
-def of_one_model(order: IntArray) -> FleetRoutes:
+def single_route(order: IntArray) -> FleetRoutes:
     """Return the route of one vehicle with one model."""
     return FleetRoutes.of_models(order, [0] * len(order))
 

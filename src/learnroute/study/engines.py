@@ -18,7 +18,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
-from learnroute.errors import InputError, install
+from learnroute.errors import InputError, install_hint
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -48,14 +48,14 @@ def engine(workers: int | None = None, dask: str | None = None) -> Iterator[tupl
 
         cluster: Any = distributed
         count = sum(client.nthreads().values())
-        yield _on(
+        yield _run_on(
             client.get_executor(pure=False), count, (cluster.KilledWorker, OSError, CancelledError),
             lambda failure: f"the Dask cluster failed ({type(failure).__name__})",
         ), count  # fmt: skip
 
 
-def _on(
-    executor: Executor, workers: int, failures: tuple[type[BaseException], ...], told: Callable[[BaseException], str]
+def _run_on(
+    executor: Executor, workers: int, failures: tuple[type[BaseException], ...], reason: Callable[[BaseException], str]
 ) -> Engine[Any, Any]:
     """Keep an executor's workers busy; the given failures of the executor are reported to the user."""
 
@@ -69,7 +69,7 @@ def _on(
                     flight.update(executor.submit(function, task) for task in itertools.islice(waiting, 1))
                     yield future.result()
         except failures as failure:
-            raise InputError(f"{told(failure)}: what was solved is stored; --resume continues") from None
+            raise InputError(f"{reason(failure)}: solved problems are stored; --resume continues") from None
 
     return run
 
@@ -80,19 +80,19 @@ def _processes(workers: int) -> Iterator[Engine[Any, Any]]:
     try:
         from joblib.externals import loky
     except ImportError:
-        raise InputError(f"several workers need joblib (or use --workers 1): {install('study')}") from None
+        raise InputError(f"several workers need joblib (or use --workers 1): {install_hint('study')}") from None
     threads = str(max(cores() // workers, 1))  # of linear algebra per worker
     theirs, ours = multiprocessing.Pipe(duplex=False)
     with theirs, loky.ProcessPoolExecutor(
-        workers, initializer=_belong_to, initargs=(theirs,), env={"OMP_NUM_THREADS": threads} | os.environ
+        workers, initializer=_end_with_parent, initargs=(theirs,), env={"OMP_NUM_THREADS": threads} | os.environ
     ) as executor, ours:  # fmt: skip
-        yield _on(
+        yield _run_on(
             executor, workers, (BrokenExecutor,),
             lambda _: "a worker process died (out of memory, or killed; fewer --workers need less memory)",
         )  # fmt: skip
 
 
-def _belong_to(parent: Connection) -> None:
+def _end_with_parent(parent: Connection) -> None:
     """Leave Ctrl-C to the parent, and end as soon as the other end of this connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -121,7 +121,7 @@ def _dask_client(address: str, workers: int | None) -> Iterator[Any]:
     try:
         import distributed
     except ImportError:
-        raise InputError(install("dask"), field="--dask", found="needs Dask") from None
+        raise InputError(install_hint("dask"), field="--dask", found="needs Dask") from None
     library: Any = distributed
     with contextlib.ExitStack() as stack:
         if address == "local":

@@ -122,12 +122,12 @@ class Experiment:
     def from_dict(cls, data: Any, folder: Path = Path()) -> Experiment:
         """Build an experiment from the content of a file; reject unknown and missing fields by name.
 
-        With `problems`, the experiment is on files (relative names refer to `folder`), see `OwnProblems`.
+        With `problems`, the experiment is on files (relative names refer to `folder`), see `GivenProblems`.
         """
         if isinstance(data, dict) and "problems" in data:
-            from learnroute.study.own_problems import experiment_on
+            from learnroute.study.given_problems import experiment_on_problems
 
-            return experiment_on(data, folder)
+            return experiment_on_problems(data, folder)
         known = [field.name for field in fields(cls)]
         if not isinstance(data, dict):
             raise InputError(f"expected a table with {', '.join(known)}", field="experiment", value=data)

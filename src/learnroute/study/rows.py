@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError, install
-from learnroute.formats.files import atomic_write, check_destination, is_folder, is_there, missing_file, open_file
+from learnroute.errors import InputError, install_hint
+from learnroute.formats.files import atomic_write, check_destination, exists, is_folder, no_such_file, open_file
 from learnroute.study.cells import COLUMNS, Row
 from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store
 
@@ -43,8 +43,8 @@ def read_rows(path: str | Path) -> Iterator[Row]:
                 where=path,
             )
         return Store(path).rows()
-    if not is_there(path):
-        raise missing_file(path)
+    if not exists(path):
+        raise no_such_file(path)
     if path.suffix.lower() not in READERS:
         raise InputError(f"unknown format {path.suffix!r}; known are {', '.join(READERS)}, a folder", where=path)
     return READERS[path.suffix.lower()](path)
@@ -124,7 +124,7 @@ def _arrow() -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise InputError(f"Parquet needs pyarrow (or write .csv): {install('study')}") from None
+        raise InputError(f"Parquet needs pyarrow (or write .csv): {install_hint('study')}") from None
     return pyarrow, pyarrow.parquet
 
 

@@ -26,7 +26,7 @@ from learnroute.errors import InputError
 from learnroute.formats.files import (
     TEMPORARY,
     errors_naming,
-    is_there,
+    exists,
     lock,
     make_folder,
     open_file,
@@ -206,7 +206,7 @@ def _index(log: Path, size: int) -> tuple[IntArray, int]:
     """Return the start of each cell's line, and the end of the last complete line; broken lines are skipped."""
     places = np.full(size, MISSING, dtype=np.int64)
     place = length = 0
-    if is_there(log):
+    if exists(log):
         with open_file(log, None) as lines:
             for line in lines:
                 entry = _entry(line)

@@ -42,8 +42,8 @@ class Statistics:
         return cls(len(sample), mean, NORMAL_95 * error, float(low), float(high), float(sample.max()))
 
 
-class Running:
-    """Running count, mean, variance and maximum of values that are not stored (Welford)."""
+class RunningStatistics:
+    """RunningStatistics count, mean, variance and maximum of values that are not stored (Welford)."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -21,7 +21,7 @@ from learnroute.study.cells import Values, solve_cell
 from learnroute.study.engines import engine
 from learnroute.study.experiment import Experiment
 from learnroute.study.store import Store, open_store
-from learnroute.study.summary import Running
+from learnroute.study.summary import RunningStatistics
 
 BATCH_SECONDS = 0.4  # target time of a batch: long compared with its overhead, short enough to lose if killed
 MOST_BATCH = 2000  # cells
@@ -50,7 +50,7 @@ class Sweep(TableMixin):
 
     def table(self) -> Table:
         """Return the ratios of each method to the optimum (or best bound), over all problems in the store."""
-        found = {method: Running() for method in self.methods}
+        found = {method: RunningStatistics() for method in self.methods}
         for row in Store(self.folder).rows():
             if row["ratio"] is not None:
                 found[row["method"]].add(row["ratio"])
@@ -111,7 +111,7 @@ def sweep(
         work = Work(experiment, store.solved)
         if progress:
             progress("sweep", work.share)
-        pace = _Pace(experiment.size - found, count)
+        pace = _BatchSizes(experiment.size - found, count)
         batches = pace.batches(store.pending())
         synced = time.monotonic()
         task = partial(solve_batch, experiment)
@@ -172,7 +172,7 @@ class Work:
         return float(self.done @ mean) / whole if whole > 0 else 1.0
 
 
-class _Pace:
+class _BatchSizes:
     """Batch sizes: a single cell first, then as many as fill BATCH_SECONDS at the most recent pace."""
 
     def __init__(self, cells: int, workers: int) -> None:

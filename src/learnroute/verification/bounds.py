@@ -51,7 +51,7 @@ class Checker:
         self.too_large: Fraction | None = None  # the goal of a proof that was too large to repeat
         self._settled: dict[tuple[Fraction, bool], Outcome] = {}
 
-    def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
+    def decide(self, goal: Fraction, optimum: bool = False) -> Outcome:
         """Decide whether no order is below a goal; with `optimum`, consider all orders if ng-routes allow it."""
         if goal <= self.known:
             return Outcome(proved=True)
@@ -110,7 +110,7 @@ class Checker:
         if left.cheapest is None or left.bound >= left.costs.goal:
             return Outcome(proved=True)
         # an upper bound on the value of this order: its cost, plus more than costs and shares were rounded down by
-        lost = left.costs.value(left.cheapest + 2 * self.model.size + 2) + self.model.rounded_off
+        lost = left.costs.value(left.cheapest + 2 * self.model.size + 2) + self.model.rounding_loss
         if all_orders and left.costs.tight and lost < goal:
             return Outcome(better=goal - lost)
         return Outcome(follows=left.costs.value(left.bound), why="the certificate proves a lower bound only")

@@ -110,9 +110,9 @@ class PlanClaims:
         strictest goal counts; the subtracted amount is convex in the total, with its kink at 0.
         """
         low, high = self.total
-        asked = {low, high, min(max(low, Fraction(0)), high)}
+        totals = {low, high, min(max(low, Fraction(0)), high)}
         room = self.size * SMALLEST
-        return self.value.high - min(total - (total - max(TOLERANCE * abs(total), room)) / ratio for total in asked)
+        return self.value.high - min(total - (total - max(TOLERANCE * abs(total), room)) / ratio for total in totals)
 
     def _bounds(self) -> list[Check]:
         """Check optimality, the lower bound, and the bound that the certificate states."""
@@ -124,7 +124,7 @@ class PlanClaims:
         if self.certified is not None:
             goals.append(("certificate", self._goal(self.certified)))
         outcomes = {
-            what: self.checker.settle(goal, optimum=self.optimal and what != "certificate")
+            what: self.checker.decide(goal, optimum=self.optimal and what != "certificate")
             for what, goal in sorted(goals, key=lambda pair: -pair[1])
         }
         says = {"optimum": self._optimum, "bound": self._bound, "certificate": self._certificate}
@@ -222,8 +222,8 @@ class PlanClaims:
         """Check that the total is at most `claimed` times the lowest one, by any known bound."""
         said = format_number(claimed)
         if claimed <= 0:
-            return Check("guarantee", REFUTED, f"{said}: ratios are > 0")
-        outcome = self.checker.settle(self._below(claimed), optimum=self.optimal)
+            return Check("guarantee", REFUTED, f"{said}: a ratio must be > 0")
+        outcome = self.checker.decide(self._below(claimed), optimum=self.optimal)
         if outcome.proved:
             return Check("guarantee", CONFIRMED, f"the total is at most {said} times the least one, by the bound")
         if outcome.better is not None or claimed < 1:
@@ -377,4 +377,4 @@ def format_number(number: Fraction, digits: int = 9) -> str:
     try:
         return f"{float(number):.{digits}g}"
     except OverflowError:
-        return "a number beyond float64"
+        return "a number outside the range of float64"

@@ -114,10 +114,10 @@ class Model:
         whole, below = self.whole_scores
         total = sum(share * whole[v] for share, v in zip(self.shares_of(order), order, strict=True))
         low = Fraction(total, below * ONE)
-        return Interval(low, low + self.rounded_off)
+        return Interval(low, low + self.rounding_loss)
 
     @cached_property
-    def rounded_off(self) -> Fraction:
+    def rounding_loss(self) -> Fraction:
         """The amount by which the score part of an order may be too small because shares are rounded down."""
         whole, below = self.whole_scores
         return Fraction(self.error * sum(whole), below * ONE)
@@ -250,10 +250,10 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
         factors = tuple(retained) if any(retained) else None
         shares = tuple(_products_after(sorted(retained, reverse=True)))
     start_part = Interval(initial * survived.low, initial * survived.high)
-    ahead = len(problem.stops) - size  # a depot comes first and costs nothing, whatever its share
-    scores, added = (*scores, *[Fraction(0)] * ahead), [*added, *[Fraction(0)] * ahead]
-    shares = (*[0] * ahead, *shares)
-    factors = None if factors is None else (*factors, *[Fraction(1)] * ahead)
+    offset = len(problem.stops) - size  # a depot comes first and costs nothing, whatever its share
+    scores, added = (*scores, *[Fraction(0)] * offset), [*added, *[Fraction(0)] * offset]
+    shares = (*[0] * offset, *shares)
+    factors = None if factors is None else (*factors, *[Fraction(1)] * offset)
     model = Model(
         costs_of(problem.ways),
         Fraction(problem.travel_rate),

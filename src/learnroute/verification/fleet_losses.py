@@ -30,7 +30,7 @@ class Service(NamedTuple):
     served_by: list[int] | None = None
 
 
-class Trained(NamedTuple):
+class TrainedModel(NamedTuple):
     """A model after its trainings, in whole numbers of 2^-places.
 
     Attributes
@@ -78,14 +78,14 @@ class FleetLosses:
         travels = self.travels(routes)
         return max(travels) if self.rules.longest else sum(travels, Fraction(0))
 
-    def models(self, routes: FleetRoutes) -> list[Trained]:
+    def models(self, routes: FleetRoutes) -> list[TrainedModel]:
         """Return all models after their trainings."""
-        found: list[Trained] = []
+        found: list[TrainedModel] = []
         for regions in routes.trainings(self.rules.size):
             found.append(self._train(regions, found if self.rules.merged else []))
         return found
 
-    def _train(self, regions: Sequence[int], others: Sequence[Trained]) -> Trained:
+    def _train(self, regions: Sequence[int], others: Sequence[TrainedModel]) -> TrainedModel:
         terms, tables = self.terms, self.problem.updates.tables
         learnt, initial = terms.initial * 0, terms.initial.copy()
         beyond = np.array([0, *(other.to_first for other in others)], dtype=object)  # to the initial model and others
@@ -102,9 +102,9 @@ class FleetLosses:
             row = np.array([terms.initial[k], *(one[k] for one in errors)], dtype=object)
             beyond = _times(beyond, retention) + _times(row, plasticity)
         to_first, *to_models = (int(x) + noisy - paired for x in beyond)
-        return Trained(learnt, initial, noisy, paired, to_first, to_models)
+        return TrainedModel(learnt, initial, noisy, paired, to_first, to_models)
 
-    def programme(self, models: Sequence[Trained]) -> tuple[list[Fraction], list[list[Fraction]]]:
+    def programme(self, models: Sequence[TrainedModel]) -> tuple[list[Fraction], list[list[Fraction]]]:
         """Return c and Q: an average with weights α has the summed error c·α - α'Qα/2."""
         linear = [
             (self._weighted_sum(one.learnt + one.initial, self.weights) + self.size * Fraction(one.noise - one.paired))
@@ -142,7 +142,7 @@ class FleetLosses:
         first = np.array(self.terms.initial, dtype=object)
         found = {part: Fraction(0) for part in ("dissimilarity", "initial", "noise", "pairs")}
 
-        def add(share: Fraction, model: Trained, weights: list[Fraction], count: Fraction) -> None:
+        def add(share: Fraction, model: TrainedModel, weights: list[Fraction], count: Fraction) -> None:
             found["dissimilarity"] += share * self._weighted_sum(model.learnt, weights) / one
             found["initial"] += share * self._weighted_sum(model.initial, weights) / one
             found["noise"] += share * count * model.noise / one
@@ -156,7 +156,7 @@ class FleetLosses:
             found["pairs"] -= _product(service.weights, quadratic) / (2 * self.size)
         else:
             assert service.served_by is not None
-            nothing = Trained(first * 0, first, 0, 0, 0, [])
+            nothing = TrainedModel(first * 0, first, 0, 0, 0, [])
             for number, model in enumerate([nothing, *models], UNTRAINED):
                 pairs = zip(service.served_by, self.weights, strict=True)
                 weights = [w if by == number else Fraction(0) for by, w in pairs]

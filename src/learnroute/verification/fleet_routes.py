@@ -20,7 +20,7 @@ from learnroute.verification.exact import Interval
 from learnroute.verification.fleet_losses import FleetLosses
 from learnroute.verification.fleet_values import FleetValues
 from learnroute.verification.pairs import BEYOND
-from learnroute.verification.visits import ROOM, RouteChecker, compare_totals, why_not
+from learnroute.verification.visits import ROOM, RouteChecker, compare_totals, violated_rule
 
 MOST_ROUTES = 200_000  # maximum number of routes that are tried
 NEAR = 1 + 1e-9  # factor of a limit beyond which travel certainly exceeds it
@@ -34,10 +34,10 @@ class FleetChecker(RouteChecker):
         self.losses, self.problem, self.rules = losses, losses.problem, losses.rules
         self.visits, self.certificate = self.problem.visit_rules, certificate
 
-    def why_not(self, routes: FleetRoutes) -> str:
+    def violated_rule(self, routes: FleetRoutes) -> str:
         """Return which rule the routes violate, in words; an empty string if they satisfy all."""
         problem = self.problem
-        if why := why_not(problem, self.visits, routes.regions):
+        if why := violated_rule(problem, self.visits, routes.regions):
             return why
         for route in filter(None, routes.routes):
             for end, wanted in zip((route[0], route[-1]), self._ends, strict=True):
@@ -79,7 +79,7 @@ class FleetChecker(RouteChecker):
         near = np.flatnonzero(~(values - slacks >= near_to))
         for place in near[np.argsort(values[near], kind="stable")].tolist():
             routes = everyone[place]
-            if not self.why_not(routes):
+            if not self.violated_rule(routes):
                 yield self.losses.total(routes, self.losses.best_service(routes))
 
     @cached_property

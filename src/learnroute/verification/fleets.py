@@ -33,7 +33,7 @@ def check_routes(problem: Problem, plan: Mapping[str, Any]) -> Check:
     if isinstance(found, str):
         return Check("routes", REFUTED, found)
     assert problem.fleet_rules is not None
-    if why := FleetChecker(FleetLosses(problem, problem.fleet_rules)).why_not(found):
+    if why := FleetChecker(FleetLosses(problem, problem.fleet_rules)).violated_rule(found):
         return Check("routes", REFUTED, why)
     return Check("routes", CONFIRMED, f"{len(found.regions)} visits, all allowed")
 

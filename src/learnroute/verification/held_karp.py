@@ -65,7 +65,7 @@ def _least_cycle(model: Model, enumeration: _Enumeration, goal: Fraction, limbs:
     return best
 
 
-class Kept(NamedTuple):
+class VisitCosts(NamedTuple):
     """The rules of visits, and the costs that do not depend on their order.
 
     Attributes
@@ -88,7 +88,7 @@ class Kept(NamedTuple):
     retained: list[Fraction] | None
 
 
-def least_visits(model: Model, kept: Kept, goal: Fraction, limbs: int) -> Least | None:
+def least_visits(model: Model, kept: VisitCosts, goal: Fraction, limbs: int) -> Least | None:
     """Return a sequence of visits of minimum cost, constants included; None if no visits are allowed."""
     ends, enumeration = model.ends, _Enumeration(model, goal, limbs)
     lasts = kept.allowed if ends.cyclic else [ends.last]
@@ -148,7 +148,7 @@ class _Enumeration:
         order = self._trace(best, (1 << len(inner)) - 1, k, inner)
         return Least(totals[k] * self.grid.unit, [*([] if first is None else [first]), *order, *tail])
 
-    def least_visits(self, first: int | None, last: int | None, back: int | None, kept: Kept) -> Least | None:
+    def least_visits(self, first: int | None, last: int | None, back: int | None, kept: VisitCosts) -> Least | None:
         """Return the cheapest sequence of visits with these ends over all allowed sets; None if there is none.
 
         `first` may be a depot, which does not count as a visit.
@@ -180,7 +180,7 @@ class _Enumeration:
         return Least(low, [*ahead, *self._trace(best, int(sets[row]), k, inner), *tail])
 
     def _constants(
-        self, kept: Kept, visited: list[int], inner: list[int], sets: NDArray[np.int64]
+        self, kept: VisitCosts, visited: list[int], inner: list[int], sets: NDArray[np.int64]
     ) -> NDArray[np.object_]:
         """Return the remaining error of the initial model plus noise after the visits of each set, rounded down."""
         if kept.retained is None:

@@ -15,10 +15,10 @@ from learnroute.verification.ng_labelling import Effort, Network, as_words, chea
 MOST_REGIONS = 400  # regions up to which bounds are checked: T³ arcs are stored, one byte each
 BITS = 56  # maximum number of bits of the goal in grid units
 ROOM = 1 << 58  # upper limit on sums of costs and multipliers along a route
-CUT = 16  # multipliers are cut at this many times the goal
+CUT = 16  # multipliers are clipped at this multiple of the goal
 
 
-class Left:
+class RemainingRoutes:
     """The cost of the cheapest remaining route below a goal, in grid units; None if there is none."""
 
     def __init__(self, costs: Costs, cheapest: int | None) -> None:
@@ -30,7 +30,7 @@ class Left:
         return self.costs.goal if self.cheapest is None else min(self.cheapest, self.costs.goal)
 
 
-def routes_left(model: Model, certificate: NgRoutes, goal: Fraction, all_orders: bool = False) -> Left:
+def routes_left(model: Model, certificate: NgRoutes, goal: Fraction, all_orders: bool = False) -> RemainingRoutes:
     """Return the routes that remain after the last stage and may be orders below the goal.
 
     Each stage retains only the arcs of routes that cost less than the goal. Backward labels have the ng-sets of the
@@ -41,7 +41,7 @@ def routes_left(model: Model, certificate: NgRoutes, goal: Fraction, all_orders:
     stages = certificate.stages
     costs, multipliers = _fine_costs(model, stages, goal)
     if costs.reached:
-        return Left(costs, None)
+        return RemainingRoutes(costs, None)
     network = Network(costs, Effort())
     masks = stages[0].masks()
     backward_sets, least = as_words(masks), None
@@ -58,7 +58,7 @@ def routes_left(model: Model, certificate: NgRoutes, goal: Fraction, all_orders:
         grow(masks, rows)
         labels = network.labels(multipliers[-1], as_words(masks), labels, backward=k % 2 == 0)
         least = cheapest(labels)
-    return Left(costs, None if least is None else least + int(multipliers[-1].sum()))
+    return RemainingRoutes(costs, None if least is None else least + int(multipliers[-1].sum()))
 
 
 def _fine_costs(model: Model, stages: tuple[NgRelaxation, ...], goal: Fraction) -> tuple[Costs, list[IntMatrix]]:

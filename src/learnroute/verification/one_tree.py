@@ -11,7 +11,7 @@ from learnroute.model.certificates import BranchAndBound, OneTree
 from learnroute.verification.grid import BITS, LARGEST, Costs, IntMatrix, exact_total
 from learnroute.verification.simple import spanning_tree
 
-MOST = 1 << 58  # grid units at which multipliers are cut
+MOST = 1 << 58  # grid units at which multipliers are clipped
 SPARE_BITS = 17  # maximum number of bits by which the grid is coarser to avoid that
 
 

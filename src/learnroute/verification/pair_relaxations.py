@@ -22,7 +22,7 @@ SORTED_REGIONS = 400  # regions up to which relaxations sort dissimilarities, an
 TINY = 1e-290  # upper bound on the error of products below the smallest float64
 
 
-class Relaxed(NamedTuple):
+class RelaxedModel(NamedTuple):
     """A linear model below the loss, with the attributes of `Model`."""
 
     scores: tuple[Fraction, ...]
@@ -31,7 +31,7 @@ class Relaxed(NamedTuple):
     constant: Fraction
 
 
-def relaxations_of(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
+def relaxations_of(problem: Problem, terms: Terms) -> Iterator[RelaxedModel]:
     """Return scores, shares, factors and constant of linear models below the loss."""
     retention, _, coupling, second, _ = problem.updates.tables
     convex = bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1)
@@ -40,7 +40,7 @@ def relaxations_of(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
         yield _floor(problem, terms, convex)
 
 
-def _rearrange(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
+def _rearrange(problem: Problem, terms: Terms) -> Iterator[RelaxedModel]:
     """Return relaxations with each pair term at its minimum."""
     tables = problem.updates.tables
     if all(bool((table == table[:, -1:]).all()) for table in tables):
@@ -51,7 +51,7 @@ def _rearrange(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
         yield _by_both(problem, terms)
 
 
-def _by_position(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
+def _by_position(problem: Problem, terms: Terms) -> Iterator[RelaxedModel]:
     """Return relaxations if training depends on the position only.
 
     Part of the pair terms is subtracted from scores, the rest is rearranged. Any part gives a valid relaxation. Those
@@ -68,7 +68,7 @@ def _by_position(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
     return iter(sorted(found, key=_least_error, reverse=True))
 
 
-def _least_error(relaxed: Relaxed) -> Fraction:
+def _least_error(relaxed: RelaxedModel) -> Fraction:
     """Return the minimum error of any order by the rearrangement inequality."""
     scores = sorted(relaxed.scores, reverse=True)
     return relaxed.constant + sum((s * w for s, w in zip(scores, relaxed.shares, strict=True)), Fraction(0)) / ONE
@@ -77,7 +77,7 @@ def _least_error(relaxed: Relaxed) -> Fraction:
 def _move_to_scores(
     problem: Problem, terms: Terms, weights: FloatArray, counted: FloatArray, paired: FloatArray,
     most: list[Fraction], ratio: Fraction,
-) -> Relaxed:  # fmt: skip
+) -> RelaxedModel:  # fmt: skip
     """Return the relaxation that subtracts `ratio` times the largest pair term of each region from its score."""
     size = problem.size
     retention, _, _, second, noise = (table[:, -1] for table in problem.updates.tables)
@@ -94,10 +94,10 @@ def _move_to_scores(
         + first * terms.total
         + size * exact_sum(_lowest(_after(second) * noise, size).tolist())
     )
-    return Relaxed(tuple(score + shift for score in lowered), _shares(counted), None, constant)
+    return RelaxedModel(tuple(score + shift for score in lowered), _shares(counted), None, constant)
 
 
-def _by_region(problem: Problem, terms: Terms) -> Relaxed:
+def _by_region(problem: Problem, terms: Terms) -> RelaxedModel:
     """Return a relaxation if training depends on the region only; Smith's rule minimises the non-linear part."""
     size = problem.size
     retention, plasticity, coupling, second, noise = (_rationals(table[0]) for table in problem.updates.tables)
@@ -115,10 +115,10 @@ def _by_region(problem: Problem, terms: Terms) -> Relaxed:
     for factor in sorted(retention)[:-1]:
         behind.append(behind[-1] * factor.numerator // factor.denominator)
     scores = tuple(share * score for share, score in zip(plasticity, terms.scores, strict=True))
-    return Relaxed(scores, tuple(reversed(behind)), tuple(retention), constant + survives)
+    return RelaxedModel(scores, tuple(reversed(behind)), tuple(retention), constant + survives)
 
 
-def _by_both(problem: Problem, terms: Terms) -> Relaxed:
+def _by_both(problem: Problem, terms: Terms) -> RelaxedModel:
     """Return a relaxation if training depends on both; every position has the region of lowest cost there."""
     size = problem.size
     retention, plasticity, coupling, second, noise = problem.updates.tables
@@ -131,7 +131,7 @@ def _by_both(problem: Problem, terms: Terms) -> Relaxed:
     for t in range(size):
         here = zip(_rationals(noise[t]), _rationals(coupling[t]), most, strict=True)
         constant += size * min(n * (high if n < 0 else low)[t] - q * mean * high[t] for n, q, mean in here)
-    return Relaxed(terms.scores, _shares(counted), None, constant)
+    return RelaxedModel(terms.scores, _shares(counted), None, constant)
 
 
 def _rationals(numbers: FloatArray) -> list[Fraction]:
@@ -142,7 +142,7 @@ def _shares(weights: FloatArray) -> tuple[int, ...]:
     return tuple(int(weight * ONE) for weight in _rationals(weights))
 
 
-def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
+def _floor(problem: Problem, terms: Terms, convex: bool) -> RelaxedModel:
     """Return the error of the weighted mean of all models plus noise; misfits of the points count at their worst.
 
     It is the floor for weights with sum T. Those of the problem have this sum up to rounding, `uneven`.
@@ -184,7 +184,7 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
         - _products(paired, survives) * worst
         - uneven * (before[-1] + survives[-1]) * largest
     )
-    return Relaxed((Fraction(0),) * size, (0,) * size, None, constant)
+    return RelaxedModel((Fraction(0),) * size, (0,) * size, None, constant)
 
 
 class Spread(NamedTuple):
@@ -226,7 +226,7 @@ def spread_of(terms: Terms, weights: FloatArray) -> Spread:
     return Spread(spread * size / everything, radii, abs(everything - size), below, above, lowest)
 
 
-def _worst_case(problem: Problem, terms: Terms) -> Relaxed:
+def _worst_case(problem: Problem, terms: Terms) -> RelaxedModel:
     """Return a relaxation with every term at its worst: shares in the model may have either sign."""
     size = problem.size
     retention, plasticity, coupling, second, _ = (np.abs(table).max(axis=1) for table in problem.updates.tables)
@@ -239,7 +239,7 @@ def _worst_case(problem: Problem, terms: Terms) -> Relaxed:
         - survives[-1] * terms.total
         - (_products(paired, before) + _products(paired, survives)) * largest
     )
-    return Relaxed((Fraction(0),) * size, (0,) * size, None, constant)
+    return RelaxedModel((Fraction(0),) * size, (0,) * size, None, constant)
 
 
 def _shares_before(problem: Problem, convex: bool) -> tuple[list[Fraction], list[Fraction]]:

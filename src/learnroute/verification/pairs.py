@@ -98,7 +98,7 @@ class PairChecker:
         """The best lower bound on all orders that has been shown so far."""
         return max(checker.known + checker.model.constant.low for checker in self.checkers)
 
-    def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
+    def decide(self, goal: Fraction, optimum: bool = False) -> Outcome:
         """Decide whether no order is below a goal."""
         why = "with a regularised learner, optima are checked only if all orders can be tried"
         if self.losses.size <= ENUMERATED:
@@ -110,7 +110,7 @@ class PairChecker:
         follows: list[Fraction] = []
         for checker in self.checkers:
             constant = checker.model.constant.low
-            found = checker.settle(goal - constant)
+            found = checker.decide(goal - constant)
             if found.proved:
                 return Outcome(proved=True)
             if found.better is not None:

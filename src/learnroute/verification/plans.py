@@ -14,7 +14,7 @@ from learnroute.verification.checks import CONFIRMED, REFUTED, Check, Verificati
 from learnroute.verification.claims import PlanClaims
 from learnroute.verification.fleets import FleetClaims, check_routes
 from learnroute.verification.pairs import PairLosses
-from learnroute.verification.visits import VisitChecker, why_not
+from learnroute.verification.visits import VisitChecker, violated_rule
 
 CLAIMS = (
     "route", "routes", "order", "models", "weights", "served_by", "travels", "loss", "true_loss", "travel_cost",
@@ -111,7 +111,7 @@ def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
     visits = Counter(order)
     wrong = next((v for v in range(problem.size) if visits[v] != 1), None)
     if problem.rules is not None:
-        if why := why_not(problem, problem.rules, order):
+        if why := violated_rule(problem, problem.rules, order):
             return Check("route", REFUTED, why)
     elif wrong is not None:
         said = f"visited {visits[wrong]} times" if visits[wrong] else "missing"
@@ -126,6 +126,6 @@ def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
         return Check("route", REFUTED, str(error))
     if problem.rules is None:
         return Check("route", CONFIRMED, f"visits each of {problem.size} regions once")
-    if not VisitChecker(PairLosses(problem), problem.rules).keeps_budget(order):
+    if not VisitChecker(PairLosses(problem), problem.rules).is_within_budget(order):
         return Check("route", REFUTED, f"travels farther than its budget, {problem.rules.budget:g}")
     return Check("route", CONFIRMED, f"{len(order)} visits, all allowed")

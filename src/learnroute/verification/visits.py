@@ -33,7 +33,7 @@ ROOM = 1 + Fraction(str(SAME))  # factor of a travel budget, which may be exceed
 BELOW_ALL = -(Fraction(2) ** 1100)
 
 
-def why_not(problem: Problem, rules: VisitRules, order: Sequence[int]) -> str:
+def violated_rule(problem: Problem, rules: VisitRules, order: Sequence[int]) -> str:
     """Return which rule a sequence of visits violates, in words; an empty string if it satisfies all."""
     visits = Counter(order)
     if not rules.at_least <= len(order) <= rules.at_most:
@@ -63,7 +63,7 @@ class RouteChecker(ABC):
 
     known = BELOW_ALL  # no routes are below this
 
-    def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
+    def decide(self, goal: Fraction, optimum: bool = False) -> Outcome:
         """Decide whether no routes are below a goal, by the certificate or else by trying all."""
         if goal <= self.known:
             return Outcome(proved=True)
@@ -123,7 +123,7 @@ class VisitChecker(RouteChecker):
     def _floor(self) -> Fraction | None:
         return visit_floor.least_total(self.problem, self.rules, self.losses.terms)
 
-    def keeps_budget(self, order: Sequence[int]) -> bool:
+    def is_within_budget(self, order: Sequence[int]) -> bool:
         """Whether a sequence travels no farther than its budget, up to rounding."""
         if math.isinf(self.rules.budget):
             return True
@@ -143,7 +143,7 @@ class VisitChecker(RouteChecker):
         for visits, values, sizes in self._values():
             near = np.flatnonzero(values - 1e-12 * sizes < near_to)
             for order in visits[near[np.argsort(values[near], kind="stable")]].tolist():
-                if self.keeps_budget(order):
+                if self.is_within_budget(order):
                     yield self.losses.total(self.problem.from_depot(order).tolist())
 
     def _values(self) -> Iterator[tuple[NDArray[np.int64], FloatArray, FloatArray]]:
@@ -214,7 +214,7 @@ class VisitChecker(RouteChecker):
                 return Outcome(better=goal - value)
         return Outcome(why="the optimum is too close to the claimed bound to decide")
 
-    def _retention(self) -> held_karp.Kept:
+    def _retention(self) -> held_karp.VisitCosts:
         problem, rules, learner = self.problem, self.rules, self.problem.learner
         initial, m = initial_sum(problem), problem.learner.features
         counts = [learner.samples] * problem.size if problem.samples is None else problem.samples.tolist()
@@ -225,7 +225,7 @@ class VisitChecker(RouteChecker):
             left = [retained[0] ** visits for visits in range(rules.at_most + 1)]
             constants = [initial * share + noise * (1 - share) for share in left]
         allowed, required = (np.flatnonzero(some).tolist() for some in (rules.allowed, rules.required))
-        return held_karp.Kept(
+        return held_karp.VisitCosts(
             allowed, required, rules.at_least, rules.at_most, constants, None if problem.samples is None else retained
         )
 

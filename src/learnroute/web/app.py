@@ -23,11 +23,11 @@ from learnroute.solvers.registry import METHODS
 from learnroute.web import answers, openapi
 from learnroute.web.assets import Asset, examples, page_files
 from learnroute.web.guard import Guard
-from learnroute.web.intake import Intake
 from learnroute.web.jobs import Jobs
 from learnroute.web.metrics import Metrics, Observer
 from learnroute.web.pool import Pool
 from learnroute.web.refusals import PROBLEM_JSON, Refusal, refusal_of
+from learnroute.web.request_bodies import BodyReader
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import TASKS, Result
 
@@ -39,7 +39,7 @@ def make_app(settings: Settings | None = None) -> FastAPI:
     settings = settings or Settings()
     pool = Pool(settings)
     jobs = Jobs(pool, settings)
-    intake = Intake(settings)
+    bodies = BodyReader(settings)
     metrics = Metrics(pool, jobs, settings)
 
     @contextlib.asynccontextmanager
@@ -57,27 +57,27 @@ def make_app(settings: Settings | None = None) -> FastAPI:
         description=openapi.DESCRIPTION, separate_input_output_schemas=False,
     )  # fmt: skip
     app.state.pool = pool
-    app.state.intake = intake
+    app.state.bodies = bodies
     app.add_middleware(Guard, settings=settings)
     app.add_middleware(Observer, metrics=metrics)
     _refuse_with_problem_documents(app)
-    _add_facts(app, pool, settings)
-    _add_watching(app, pool, metrics)
+    _add_information(app, pool, settings)
+    _add_monitoring(app, pool, metrics)
     for task in TASKS:
-        _add_task(app, task, jobs, intake)
-    _add_jobs(app, jobs, intake, settings)
+        _add_task(app, task, jobs, bodies)
+    _add_jobs(app, jobs, bodies, settings)
     _add_page(app)
     openapi.describe(app, settings)
     return app
 
 
-def _add_task(app: FastAPI, task: str, jobs: Jobs, intake: Intake) -> None:
+def _add_task(app: FastAPI, task: str, jobs: Jobs, bodies: BodyReader) -> None:
     """Answer POST /api/TASK while the client waits."""
 
     async def run(request: Request) -> Response:
-        body = await intake.read(request)
+        body = await bodies.read(request)
         started = time.perf_counter()
-        answer = _answer(await jobs.run(task, body, _departure(request)))
+        answer = _answer(await jobs.run(task, body, _wait_for_disconnect(request)))
         answer.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.2f}"
         return answer
 
@@ -91,7 +91,7 @@ def _add_task(app: FastAPI, task: str, jobs: Jobs, intake: Intake) -> None:
     )(run)  # fmt: skip
 
 
-def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> None:
+def _add_jobs(app: FastAPI, jobs: Jobs, bodies: BodyReader, settings: Settings) -> None:
     """Add the routes that submit, show, follow, fetch and cancel jobs."""
     any_request = {"description": "Body of POST /api/TASK; errors in it are reported by the job's result"}
     location = {"Location": {"schema": {"type": "string"}, "description": "Address of the job"}}
@@ -102,7 +102,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> N
         openapi_extra=openapi.body(any_request),
     )  # fmt: skip
     async def submit(task: TaskName, request: Request, response: Response) -> answers.Job:
-        body = await intake.read(request)
+        body = await bodies.read(request)
         if task not in TASKS:
             raise refusal_of(InputError(f"unknown; known are {', '.join(TASKS)}", field="task", value=task))
         job = jobs.submit(task, body)
@@ -142,7 +142,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> N
         return _answer(jobs.get(id).result())
 
 
-def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
+def _add_information(app: FastAPI, pool: Pool, settings: Settings) -> None:
     """Add the routes that describe the service: health, formats and examples."""
     limits = answers.ServiceLimits(
         body=settings.limits.body, regions=settings.limits.regions, seconds=settings.limits.seconds,
@@ -192,7 +192,7 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
         return Response(examples()[name][1], media_type="application/json")
 
 
-def _add_watching(app: FastAPI, pool: Pool, metrics: Metrics) -> None:
+def _add_monitoring(app: FastAPI, pool: Pool, metrics: Metrics) -> None:
     """Add the routes for orchestrators and operators: readiness and metrics."""
 
     @app.get(
@@ -248,7 +248,7 @@ def _refuse_with_problem_documents(app: FastAPI) -> None:
             detail = f"unknown path {show(path)}; known are {list_names(_addresses(app))} (/docs shows all)"
         elif error.status_code == 405:  # the router names only the methods of the first matching route
             headers["Allow"] = ", ".join(sorted(_methods(app, path)))
-            detail = f"{show(path)} does not take {show(request.method)}, but {headers['Allow']} (/docs shows all)"
+            detail = f"{show(path)} does not support {show(request.method)}, only {headers['Allow']} (/docs shows all)"
         return Response(Refusal(error.status_code, detail).document(), error.status_code, headers, PROBLEM_JSON)
 
     async def unread(_: Request, error: Exception) -> Response:
@@ -280,7 +280,7 @@ def _methods(app: FastAPI, path: str) -> set[str]:
     return {method for route in found for method in route.methods or ()}
 
 
-async def _departure(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     """Wait until the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -46,8 +46,8 @@ class Guard:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
-        asked, scope["path"] = scope["path"], self._path(scope["path"])
-        if asked and not scope["path"]:
+        requested, scope["path"] = scope["path"], self._path(scope["path"])
+        if requested and not scope["path"]:
             headers = [(b"location", f"{self._settings.root_path}/".encode()), (b"content-length", b"0")]
             await send_with_headers({"type": "http.response.start", "status": 308, "headers": headers})
             await send_with_headers({"type": "http.response.body", "body": b""})
@@ -84,7 +84,7 @@ class Guard:
         headers = Headers(scope=scope)
         own = _authority(headers.get("host", ""), scope["scheme"])
         if own is None or not self._is_ours(own[0]):
-            return Refusal(421, "this service has another host name; see --allow-host", "Host")  # DNS rebinding
+            return Refusal(421, "the Host header does not name this service; see --allow-host", "Host")  # DNS rebinding
         if scope["path"] in PAGE:
             return None
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):

@@ -40,26 +40,26 @@ class Job:
         self.changed = asyncio.Event()  # replaced after each change
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether the job is done, has failed or was cancelled."""
         return self.outcome is not None
 
-    def hear(self, news: Started | Progressed | Outcome) -> None:
+    def receive(self, report: Started | Progressed | Outcome) -> None:
         """Update the job with a report of the pool."""
-        if self.over:
+        if self.is_over:
             return
-        if isinstance(news, Started):
+        if isinstance(report, Started):
             self.state = "running"
-        elif isinstance(news, Progressed):
-            self.stage, self.share = news.stage, news.share
+        elif isinstance(report, Progressed):
+            self.stage, self.share = report.stage, report.share
         else:
-            self.outcome = news
+            self.outcome = report
             self.ticket = None  # frees the request, which is no longer needed
             self.seen = _now()
-            if isinstance(news, Result):
+            if isinstance(report, Result):
                 self.state, self.share = "done", 1.0
             else:
-                self.state = "cancelled" if news.status == 409 else "failed"
+                self.state = "cancelled" if report.status == 409 else "failed"
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -91,7 +91,7 @@ class Jobs:
 
     def start(self) -> None:
         """Start the periodic cleanup of abandoned jobs and old results."""
-        self._janitor = asyncio.get_running_loop().create_task(self._look_after())
+        self._janitor = asyncio.get_running_loop().create_task(self._clean_up())
 
     async def close(self) -> None:
         """Stop the periodic cleanup."""
@@ -102,7 +102,7 @@ class Jobs:
 
     def submit(self, task: str, body: bytes) -> Job:
         """Queue a calculation."""
-        unfinished = sum(not job.over for job in self._jobs.values())
+        unfinished = sum(not job.is_over for job in self._jobs.values())
         if unfinished >= self._settings.kept_jobs:
             raise Refusal(503, f"{unfinished} jobs are unfinished already; try again later", retry=5)
         job = Job(task)
@@ -111,21 +111,21 @@ class Jobs:
         self._jobs[job.id] = job
         return job
 
-    async def run(self, task: str, body: bytes, leaves: Coroutine[Any, Any, None]) -> Result:
-        """Calculate while a client waits; if `leaves` ends first, free the worker."""
-        leaving = asyncio.ensure_future(leaves)
+    async def run(self, task: str, body: bytes, departure: Coroutine[Any, Any, None]) -> Result:
+        """Calculate while a client waits; if `departure` ends first, free the worker."""
+        leaving = asyncio.ensure_future(departure)
         job = Job(task)
         ticket = self._ticket(job, body)
         try:
             self._pool.submit(ticket)
-            while not job.over and not leaving.done():
-                news = asyncio.ensure_future(job.changed.wait())
-                await asyncio.wait({news, leaving}, return_when=asyncio.FIRST_COMPLETED)
-                news.cancel()
+            while not job.is_over and not leaving.done():
+                change = asyncio.ensure_future(job.changed.wait())
+                await asyncio.wait({change, leaving}, return_when=asyncio.FIRST_COMPLETED)
+                change.cancel()
             return job.result()
         finally:
             leaving.cancel()
-            if not job.over:
+            if not job.is_over:
                 self._pool.withdraw(ticket)
 
     def get(self, name: str) -> Job:
@@ -145,7 +145,7 @@ class Jobs:
 
     def cancel(self, job: Job) -> None:
         """Free the job's worker, or its place in the queue."""
-        if not job.over and job.ticket is not None:
+        if not job.is_over and job.ticket is not None:
             self._pool.withdraw(job.ticket)
 
     async def follow(self, job: Job) -> AsyncIterator[bytes]:
@@ -154,8 +154,8 @@ class Jobs:
         try:
             while True:
                 changed = job.changed
-                yield _event("end" if job.over else "progress", job)
-                if job.over and job.changed is changed:
+                yield _event("end" if job.is_over else "progress", job)
+                if job.is_over and job.changed is changed:
                     return
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), HEARTBEAT)
@@ -166,28 +166,28 @@ class Jobs:
     def _ticket(self, job: Job, body: bytes) -> Ticket:
         loop = asyncio.get_running_loop()
 
-        def hear(news: Started | Progressed | Outcome) -> None:
+        def receive(report: Started | Progressed | Outcome) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed, so there are no followers
-                loop.call_soon_threadsafe(job.hear, news)
+                loop.call_soon_threadsafe(job.receive, report)
 
-        return Ticket(job.task, body, hear)
+        return Ticket(job.task, body, receive)
 
-    async def _look_after(self) -> None:
-        """Cancel jobs that nobody polls, and delete old results."""
+    async def _clean_up(self) -> None:
+        """Cancel jobs that are not polled, and delete old results."""
         while True:
             await asyncio.sleep(min(1.0, self._settings.patience / 4 + 0.05))
             now = _now()
             for job in list(self._jobs.values()):
                 unseen = 0.0 if job.followers else now - job.seen
-                if not job.over and unseen > self._settings.patience:
+                if not job.is_over and unseen > self._settings.patience:
                     self.cancel(job)
-                elif job.over and unseen > self._settings.keep:
+                elif job.is_over and unseen > self._settings.keep:
                     del self._jobs[job.id]
             self._forget_oldest()
 
     def _forget_oldest(self) -> None:
         """Delete the oldest results until their number and total size are within the limits."""
-        finished = [job for job in self._jobs.values() if job.over]
+        finished = [job for job in self._jobs.values() if job.is_over]
         held = sum(len(job.outcome.content) for job in finished if isinstance(job.outcome, Result))
         for job in finished:
             if len(self._jobs) <= self._settings.kept_jobs and held <= MOST_HELD:

@@ -77,7 +77,7 @@ class Observer:
         status = LEFT
         began = time.perf_counter()
 
-        async def send_and_note(message: Message) -> None:
+        async def send_and_record(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -85,7 +85,7 @@ class Observer:
 
         try:
             with self._metrics.open.track_inprogress():
-                await self._app(scope, receive, send_and_note)
+                await self._app(scope, receive, send_and_record)
         except Exception:
             status = 500
             raise

@@ -14,7 +14,7 @@ from time import monotonic, sleep
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import Result
-from learnroute.web.worker import Begun, Broken, Message, Order, Progressed, Ready, Stop, work
+from learnroute.web.worker import Crashed, Message, Order, Progressed, Ready, RequestRead, Stop, work
 
 log = logging.getLogger("learnroute.web")
 
@@ -166,7 +166,7 @@ class Pool:
         """Pass tickets to one worker until the pool closes."""
         with self._changed:  # the first worker starts at once, the others later so as not to slow it down
             self._changed.wait_for(lambda: number == 0 or self._closed or bool(self._waiting), STAGGER * number)
-        worker = self._hire(number)
+        worker = self._start_worker(number)
         while True:
             ticket = self._next(IDLE)
             if self._closed:
@@ -178,7 +178,7 @@ class Pool:
                 worker = self._replace(number, worker, "lost")
             if ticket is None:
                 if not worker.ready and worker.line.poll():
-                    self._hear_ready(number, worker)
+                    self._receive_ready(number, worker)
                 continue
             started = monotonic()
             self._count(1)
@@ -205,9 +205,9 @@ class Pool:
         if cause != "cancelled" and not self._closed:
             log.warning("worker %d was %s%s and is replaced", number, cause, "" if old.ready else " while it started")
         old.end()
-        return self._hire(number)
+        return self._start_worker(number)
 
-    def _hire(self, number: int) -> _Worker:
+    def _start_worker(self, number: int) -> _Worker:
         worker = self._workers[number] = _Worker()
         self.processes[number] = worker.process.pid or 0
         return worker
@@ -223,7 +223,7 @@ class Pool:
         ticket.listener(outcome)
         return worker
 
-    def _hear_ready(self, number: int, worker: _Worker) -> None:
+    def _receive_ready(self, number: int, worker: _Worker) -> None:
         """Receive the first message of a worker; a lost worker is detected later."""
         with contextlib.suppress(EOFError, OSError):
             worker.ready = isinstance(worker.line.recv(), Ready)
@@ -234,7 +234,7 @@ class Pool:
         """Pass a ticket to a worker and return its outcome; None if the worker was lost, or was late and killed."""
         longest = self._settings.limits.seconds + GRACE  # including the time to read the request
         worker.expect(longest if worker.ready else START)
-        told = float("inf")
+        stopped = float("inf")
         try:
             worker.line.send(Order(ticket.task, ticket.body, self._settings.limits))
             ticket.listener(Started())
@@ -246,7 +246,7 @@ class Pool:
                         worker.ready = True
                         self._ready.add(number)
                         worker.expect(longest)
-                    elif isinstance(message, Begun):
+                    elif isinstance(message, RequestRead):
                         worker.expect(message.seconds + GRACE)
                     elif isinstance(message, Progressed):
                         ticket.listener(message)
@@ -255,10 +255,10 @@ class Pool:
                 elif ready:
                     return None
                 now = monotonic()
-                if (ticket.unwanted.is_set() or self._closed) and told == float("inf"):
+                if (ticket.unwanted.is_set() or self._closed) and stopped == float("inf"):
                     worker.line.send(Stop())
-                    told = now
-                if now - told > OBEY:
+                    stopped = now
+                if now - stopped > OBEY:
                     return None
         except (EOFError, OSError):
             return None
@@ -278,10 +278,10 @@ def _job_cancelled() -> Refusal:
     return Refusal(409, "cancelled")
 
 
-def _outcome(message: Result | Refusal | Stop | Broken, ticket: Ticket) -> Outcome:
+def _outcome(message: Result | Refusal | Stop | Crashed, ticket: Ticket) -> Outcome:
     if isinstance(message, Stop):
         return _job_cancelled()
-    if isinstance(message, Broken):
+    if isinstance(message, Crashed):
         log.error("task %s failed:\n%s", ticket.task, message.trace)
         return Refusal(500, "internal error of the service, not of the request; see its log")
     return message

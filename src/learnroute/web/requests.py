@@ -28,7 +28,7 @@ from learnroute.fleet_tables import ROUNDS, SIZES
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.model.fleet import MERGED, MOST, OWN
 from learnroute.model.problem import Problem
-from learnroute.model.streets import KnownWays
+from learnroute.model.streets import KnownPaths
 from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_choice, as_count, as_matrix, as_number
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import METHODS
@@ -96,7 +96,7 @@ def _sizes(field: str, value: Any) -> list[int]:
 def _seconds(field: str, value: Any) -> float:
     limit = as_number(field, value, meaning="seconds")
     if limit <= 0:
-        raise InputError("seconds must be > 0; leave it out for the longest", field=field, value=limit)
+        raise InputError("seconds must be > 0; omit it for the maximum", field=field, value=limit)
     return limit
 
 
@@ -462,7 +462,7 @@ class ExportRequest(PlanRequest, Routed):
         if len(self.ways) != size or any(len(row) != size for row in self.ways):
             reason = f"expected {size} rows and columns, one per region, and the last ones for a depot"
             raise InputError(reason, field="ways")
-        return problem.replace(streets=KnownWays(self.ways, places))
+        return problem.replace(streets=KnownPaths(self.ways, places))
 
 
 def _refusal(error: ValidationError, known: str) -> Refusal:

@@ -20,7 +20,7 @@ def serve(
     settings: Settings, port: int = 0, announce: Callable[[str], None] | None = None, seconds: float | None = None
 ) -> None:
     """Serve until interrupted or for the given seconds; `announce` is called with the address once it answers."""
-    with contextlib.closing(bound(settings.host, port)) as listener:
+    with contextlib.closing(listening_socket(settings.host, port)) as listener:
         Server(settings, listener, announce, seconds).run(sockets=[listener])
 
 
@@ -65,7 +65,7 @@ REMEDIES: dict[int | None, str] = {
 }
 
 
-def bound(host: str, port: int) -> socket.socket:
+def listening_socket(host: str, port: int) -> socket.socket:
     """Return a listening socket; raise InputError if the address cannot be used."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(

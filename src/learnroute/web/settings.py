@@ -12,7 +12,7 @@ from learnroute.model.validation import as_count, as_number
 OWN_PATHS = ("api", "docs", "health", "metrics")
 
 
-def _keep(owner: object, field: str, value: object) -> None:
+def _store(owner: object, field: str, value: object) -> None:
     """Store a validated value in a frozen dataclass."""
     object.__setattr__(owner, field, value)
 
@@ -68,9 +68,9 @@ class Limits:
     seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        _keep(self, "body", as_count("max_body", self.body, meaning="the largest body in bytes"))
-        _keep(self, "regions", as_count("max_regions", self.regions, least=2, meaning="the most regions"))
-        _keep(self, "seconds", _positive("max_seconds", self.seconds))
+        _store(self, "body", as_count("max_body", self.body, meaning="the maximum body size in bytes"))
+        _store(self, "regions", as_count("max_regions", self.regions, least=2, meaning="the maximum number of regions"))
+        _store(self, "seconds", _positive("max_seconds", self.seconds))
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Settings:
     queue
         Maximum number of calculations that wait for a worker.
     patience
-        Seconds after which a job that nobody follows or polls is cancelled.
+        Seconds after which a job that is neither followed nor polled is cancelled.
     keep
         Seconds for which the result of a job is kept.
     kept_jobs
@@ -118,26 +118,22 @@ class Settings:
     proxies: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _keep(self, "workers", as_count("workers", self.workers, meaning="the number of workers"))
-        _keep(self, "queue", as_count("queue", self.queue, meaning="the length of the queue"))
-        _keep(self, "kept_jobs", as_count("kept_jobs", self.kept_jobs, meaning="the number of jobs"))
-        _keep(self, "requests", as_count("max_requests", self.requests, meaning="the most requests at once"))
+        _store(self, "workers", as_count("workers", self.workers, meaning="the number of workers"))
+        _store(self, "queue", as_count("queue", self.queue, meaning="the length of the queue"))
+        _store(self, "kept_jobs", as_count("kept_jobs", self.kept_jobs, meaning="the number of jobs"))
+        _store(self, "requests", as_count("max_requests", self.requests, meaning="the number of requests at once"))
         for field in ("patience", "keep"):
-            _keep(self, field, as_number(field, getattr(self, field), least=0.0, meaning="seconds"))
-        _keep(self, "receive", _positive("receive_seconds", self.receive))
-        _keep(self, "root_path", _path(self.root_path))
-        _keep(self, "names", tuple(_name(name) for name in self.names))
-        _keep(self, "proxies", tuple(_network(address) for address in self.proxies))
+            _store(self, field, as_number(field, getattr(self, field), least=0.0, meaning="seconds"))
+        _store(self, "receive", _positive("receive_seconds", self.receive))
+        _store(self, "root_path", _path(self.root_path))
+        _store(self, "names", tuple(_name(name) for name in self.names))
+        _store(self, "proxies", tuple(_network(address) for address in self.proxies))
         if self.token is not None and (not self.token.isascii() or not self.token.isprintable() or not self.token):
             raise InputError("expected printable ASCII characters, at least one", field="token")
         if self.token is None and not self.loopback:
-            raise InputError(
-                "not a loopback address; give a token that callers must know", field="host", value=self.host
-            )
+            raise InputError("not a loopback address, so a token is required", field="host", value=self.host)
         if self.token is None and self.names:
-            raise InputError(
-                "other machines can call; give a token that callers must know", field="allow_host", value=self.names[0]
-            )
+            raise InputError("other machines can call, so a token is required", field="allow_host", value=self.names[0])
 
     @property
     def loopback(self) -> bool:

@@ -24,7 +24,7 @@ from learnroute.model.losses import error_over_time, shares_along
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.scaling import scaled_places
-from learnroute.model.streets import ways_along
+from learnroute.model.streets import paths_between
 from learnroute.model.subsets import with_costs
 from learnroute.model.validation import FloatArray
 from learnroute.planner import evaluate, plan_within
@@ -76,52 +76,54 @@ class Result:
     name: str | None = None
 
 
-def _plan(asked: PlanRequest, limits: Limits, progress: Progress) -> Result:
-    return _json(_plan_route(asked, limits, progress).to_dict())
+def _plan(request: PlanRequest, limits: Limits, progress: Progress) -> Result:
+    return _json(_plan_route(request, limits, progress).to_dict())
 
 
-def _plan_route(asked: PlanRequest, limits: Limits, progress: Progress) -> Plan:
-    return plan_within(asked.rated_problem, METHODS[asked.method], asked.seed, asked.budget(limits, progress))
+def _plan_route(request: PlanRequest, limits: Limits, progress: Progress) -> Plan:
+    return plan_within(request.rated_problem, METHODS[request.method], request.seed, request.budget(limits, progress))
 
 
-def _evaluate(asked: EvaluateRequest, limits: Limits, progress: Progress) -> Result:
-    return _json(_run_evaluate(asked, limits, progress).to_dict())
+def _evaluate(request: EvaluateRequest, limits: Limits, progress: Progress) -> Result:
+    return _json(_run_evaluate(request, limits, progress).to_dict())
 
 
-def _run_evaluate(asked: Routed, limits: Limits, progress: Progress) -> Plan:
-    assert asked.given is not None
-    return evaluate(asked.rated_problem, asked.given, limits.seconds, progress, asked.models)
+def _run_evaluate(request: Routed, limits: Limits, progress: Progress) -> Plan:
+    assert request.given is not None
+    return evaluate(request.rated_problem, request.given, limits.seconds, progress, request.models)
 
 
-def _compare(asked: CompareRequest, limits: Limits, progress: Progress) -> Result:
-    found = compare(asked.rated_problem, asked.methods, asked.seed, asked.seconds(limits), asked.draws, progress)
+def _compare(request: CompareRequest, limits: Limits, progress: Progress) -> Result:
+    found = compare(
+        request.rated_problem, request.methods, request.seed, request.seconds(limits), request.draws, progress
+    )
     return _json(found.to_dict())
 
 
-def _tradeoff(asked: TradeoffRequest, limits: Limits, progress: Progress) -> Result:
-    found = tradeoff(asked.rated_problem, asked.points, asked.seed, asked.seconds(limits), progress)
+def _tradeoff(request: TradeoffRequest, limits: Limits, progress: Progress) -> Result:
+    found = tradeoff(request.rated_problem, request.points, request.seed, request.seconds(limits), progress)
     return _json(found.to_dict())
 
 
-def _learners(asked: LearnersRequest, limits: Limits, progress: Progress) -> Result:
-    return _json(compare_learners(asked.rated_problem, asked.seed, asked.seconds(limits), progress).to_dict())
+def _learners(request: LearnersRequest, limits: Limits, progress: Progress) -> Result:
+    return _json(compare_learners(request.rated_problem, request.seed, request.seconds(limits), progress).to_dict())
 
 
-def _visits(asked: VisitsRequest, limits: Limits, progress: Progress) -> Result:
-    return _json(visit_curve(asked.rated_problem, asked.seed, asked.seconds(limits), progress).to_dict())
+def _visits(request: VisitsRequest, limits: Limits, progress: Progress) -> Result:
+    return _json(visit_curve(request.rated_problem, request.seed, request.seconds(limits), progress).to_dict())
 
 
-def _fleet(asked: FleetRequest, limits: Limits, progress: Progress) -> Result:
+def _fleet(request: FleetRequest, limits: Limits, progress: Progress) -> Result:
     found = compare_fleets(
-        asked.rated_problem, asked.vehicles, asked.models, asked.serve, asked.rounds, asked.seed,
-        asked.seconds(limits), progress,
+        request.rated_problem, request.vehicles, request.models, request.serve, request.rounds, request.seed,
+        request.seconds(limits), progress,
     )  # fmt: skip
     return _json(found.to_dict())
 
 
-def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progress) -> Result:
-    walked = _run_evaluate(asked, limits, progress)
-    problem = asked.rated_problem.replace(learner=walked.learner)  # with the chosen λ if the plan chose it
+def _error_history(request: ErrorHistoryRequest, limits: Limits, progress: Progress) -> Result:
+    walked = _run_evaluate(request, limits, progress)
+    problem = request.rated_problem.replace(learner=walked.learner)  # with the chosen λ if the plan chose it
     if walked.fleet is None or problem.fleet is None:
         models = [_history(problem, walked.order, error_over_time(problem, walked.order))]
     else:
@@ -148,15 +150,15 @@ def _history(problem: Problem, trainings: Sequence[int], errors: FloatArray) -> 
     )
 
 
-def _read(asked: ReadRequest, limits: Limits, progress: Progress) -> Result:
+def _read(request: ReadRequest, limits: Limits, progress: Progress) -> Result:
     """Read uploaded files with the library's own readers, in a private temporary folder."""
     with tempfile.TemporaryDirectory(prefix="learnroute-") as name:
         folder = Path(name)
-        for file in asked.files:
+        for file in request.files:
             (folder / file.name).write_text(file.text, encoding="utf-8")
-        path = folder / asked.files[0].name if len(asked.files) == 1 else folder
+        path = folder / request.files[0].name if len(request.files) == 1 else folder
         try:
-            problem, taken = _with_learner(path, asked.learner)
+            problem, taken = _with_learner(path, request.learner)
         except InputError as error:
             message = str(error).replace(f"{folder}/", "").replace(f"{folder}: ", "").replace(str(folder), "")
             raise Refusal(422, message, "files") from None
@@ -167,7 +169,7 @@ def _read(asked: ReadRequest, limits: Limits, progress: Progress) -> Result:
     known = problem.stop_coordinates
     places = known if known is not None else scaled_places(problem.ways.matrix)
     document = answers.Problem(json_files.problem_to_dict(problem))
-    ways = None if problem.streets is None else ways_along(problem.streets, len(problem.stops), MOST_WAY_PLACES)
+    ways = None if problem.streets is None else paths_between(problem.streets, len(problem.stops), MOST_WAY_PLACES)
     found = answers.ReadProblem(
         problem=document, places=places.tolist(), places_made_up=not drawn, learner_taken=taken, ways=ways
     )
@@ -184,23 +186,23 @@ def _with_learner(path: Path, learner: dict[str, Any] | None) -> tuple[Problem, 
     return read_problem(path, learner=learner), True
 
 
-def _export(asked: ExportRequest, limits: Limits, progress: Progress) -> Result:
+def _export(request: ExportRequest, limits: Limits, progress: Progress) -> Result:
     """Write the plan or the problem with the library's own writers; several files make a .zip."""
-    problem = asked.rated_problem
+    problem = request.rated_problem
     with tempfile.TemporaryDirectory(prefix="learnroute-") as folder:
-        path = Path(folder) / f"{asked.what}{asked.format}"
+        path = Path(folder) / f"{request.what}{request.format}"
         try:
-            if asked.what == "problem":
+            if request.what == "problem":
                 written = write_problem(problem, path)
             else:
-                make = _plan_route if asked.given is None else _run_evaluate
-                written = write_plan(make(asked, limits, progress), path, problem)
+                make = _plan_route if request.given is None else _run_evaluate
+                written = write_plan(make(request, limits, progress), path, problem)
         except InputError as error:
             if error.where is None:
                 raise
             raise Refusal(422, str(error.within(path.name)), error.field or "format") from None
         if len(written) == 1:
-            return Result(written[0].read_bytes(), MEDIA[asked.format], written[0].name)
+            return Result(written[0].read_bytes(), MEDIA[request.format], written[0].name)
         return Result(_zip(written), MEDIA[".zip"], path.with_suffix(".zip").name)
 
 
@@ -260,9 +262,9 @@ def run_task(
     except InputError as error:
         raise Refusal(400, str(error), "body") from None
     try:
-        asked = kind.request.of(members, limits)
-        begin(asked.allowance(limits))
-        return kind.run(asked, limits, progress)
+        request = kind.request.of(members, limits)
+        begin(request.allowance(limits))
+        return kind.run(request, limits, progress)
     except InputError as error:
         raise refusal_of(error, _owner(error, kind.request)) from None
     except MemoryError:

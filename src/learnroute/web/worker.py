@@ -44,20 +44,20 @@ class Progressed:
 
 
 @dataclass(frozen=True)
-class Begun:
+class RequestRead:
     """A report that the request was read and how many seconds the task may take."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
-class Broken:
+class Crashed:
     """A report that the task failed unexpectedly; `trace` is only logged."""
 
     trace: str
 
 
-Message = Ready | Begun | Progressed | Result | Refusal | Stop | Broken
+Message = Ready | RequestRead | Progressed | Result | Refusal | Stop | Crashed
 
 
 class Stopped(BaseException):
@@ -80,12 +80,12 @@ def work(line: Connection) -> None:
         if isinstance(order, Stop):  # too late: the task is done
             continue
         try:
-            line.send(_carry_out(order, line))
+            line.send(_execute(order, line))
         except (BrokenPipeError, OSError):
             return
 
 
-def _carry_out(order: Order, line: Connection) -> Message:
+def _execute(order: Order, line: Connection) -> Message:
     spoken = time.monotonic()
 
     def progress(stage: str, share: float) -> None:
@@ -98,10 +98,10 @@ def _carry_out(order: Order, line: Connection) -> Message:
             line.send(Progressed(stage, min(max(float(share), 0.0), 1.0)))
 
     try:
-        return run_task(order.task, order.body, order.limits, progress, lambda seconds: line.send(Begun(seconds)))
+        return run_task(order.task, order.body, order.limits, progress, lambda seconds: line.send(RequestRead(seconds)))
     except Stopped:
         return Stop()
     except Refusal as refusal:
         return refusal
     except Exception:
-        return Broken(traceback.format_exc())
+        return Crashed(traceback.format_exc())

@@ -43,14 +43,14 @@ class Calibrated(Learner):
         return {"features": 0, "samples": 0, "noise": noise}
 
     def _check_members(self) -> dict[str, Any]:
-        retention = _share("learner.retention", self.retention, 1.0, "1")
+        retention = _as_share("learner.retention", self.retention, 1.0, "1")
         if self.common_retention is None:
-            coupling = _share("learner.coupling", self.coupling, retention, "the retention")
+            coupling = _as_share("learner.coupling", self.coupling, retention, "the retention")
             return {"retention": retention, "coupling": coupling}
         return {
             "retention": retention,
-            "coupling": _share("learner.coupling", self.coupling, 1.0, "1"),
-            "common_retention": _share("learner.common_retention", self.common_retention, 1.0, "1"),
+            "coupling": _as_share("learner.coupling", self.coupling, 1.0, "1"),
+            "common_retention": _as_share("learner.common_retention", self.common_retention, 1.0, "1"),
         }
 
     @classmethod
@@ -101,7 +101,7 @@ class Calibrated(Learner):
         return "over" if self.retention else "under"
 
 
-def _share(field: str, given: Any, most: float, limit: str) -> float:
+def _as_share(field: str, given: Any, most: float, limit: str) -> float:
     share = as_number(field, given, least=0.0, meaning="shares")
     if share > most:
         raise InputError(f"expected a number from 0 to {limit}", field=field, value=given)

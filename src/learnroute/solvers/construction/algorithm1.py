@@ -1,6 +1,6 @@
 """The paper's Algorithm 1: Christofides' algorithm (1976) for a path that ends at the region with the lowest score.
 
-With a way back, the same for a tour; with a fixed start, Hoogeveen's variant (1991) for a path with two fixed ends.
+With a return trip, the same for a tour; with a fixed start, Hoogeveen's variant (1991) for a path with two fixed ends.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.construction.canonical import best_last, canonical_order
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.ground import Ground, PlaceGround, ground_of
-from learnroute.solvers.matching.perfect_matching import by_blossoms
+from learnroute.solvers.core_travel import CoreTravel, PlaceTravel, core_travel_of
+from learnroute.solvers.matching.perfect_matching import match_by_blossoms
 from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
 from learnroute.solvers.params import DEFAULTS, MatchingParams, SolverParams
 
@@ -36,10 +36,10 @@ def algorithm1(
     last, extra = best_last(objective), size  # v' and v0, the vertex at distance 0 from all others
 
     canonical = canonical_order(objective, last)
-    ground = ground_of(objective.travel, params.construction.matrix_regions)
+    travel_data = core_travel_of(objective.travel, params.construction.matrix_regions)
 
     # 1. A minimum spanning tree, plus the edge from v' to v0
-    edges = [tuple(edge) for edge in ground.spanning_edges(canonical).tolist()]
+    edges = [tuple(edge) for edge in travel_data.spanning_edges(canonical).tolist()]
     if ends.first is not None:  # the edge from v0 to the first region is fixed too, so v0 has even degree
         edges += [(ends.first, extra), (last, extra)]
     elif not ends.closed:
@@ -47,7 +47,7 @@ def algorithm1(
     # 2. A minimum-weight perfect matching of the vertices with odd degree; v0 is one of them unless both ends are fixed
     vertices = np.append(canonical, extra)
     odd = vertices[np.bincount(np.ravel(edges), minlength=size + 1)[vertices] % 2 == 1]
-    pairs, optimal = _matching(ground, odd, size, budget, params.construction.matching)
+    pairs, optimal = _matching(travel_data, odd, size, budget, params.construction.matching)
     # 3. Their union: a connected multigraph with even degrees
     edges += [tuple(pair) for pair in odd[pairs].tolist()]
     # 4. An Eulerian circuit from v0 to v0 that returns through v' (a tour: from v' to v')
@@ -64,12 +64,12 @@ def algorithm1(
         np.array(order, dtype=np.int64),
         "algorithm1",
         complete=optimal,
-        notes=() if optimal else (f"{budget.end} before the best matching: no guarantee",),
+        notes=() if optimal else (f"{budget.end} before the optimal matching was found: no guarantee",),
     )
 
 
 def _matching(
-    ground: Ground, odd: IntArray, size: int, budget: Budget, params: MatchingParams
+    travel_data: CoreTravel, odd: IntArray, size: int, budget: Budget, params: MatchingParams
 ) -> tuple[IntArray, bool]:
     """Match the odd vertices, the last of which may be v0; places need no T x T matrix.
 
@@ -78,14 +78,14 @@ def _matching(
     """
     extra = len(odd) > 0 and bool(odd[-1] == size)
     regions = odd[:-1] if extra else odd
-    if isinstance(ground, PlaceGround):
-        twins, left = _coincident_pairs(ground.map[regions])
-        matching = by_blossoms(PlaceWeights(ground.of(regions[left]), extra), budget, params)
+    if isinstance(travel_data, PlaceTravel):
+        twins, left = _coincident_pairs(travel_data.map[regions])
+        matching = match_by_blossoms(PlaceWeights(travel_data.of(regions[left]), extra), budget, params)
         single = np.append(left, len(regions)) if extra else left
         return np.vstack([twins, single[matching.pairs]]), matching.optimal
     weights = np.zeros((len(odd), len(odd)))
-    weights[: len(regions), : len(regions)] = ground.travel.matrix[np.ix_(regions, regions)]
-    matching = by_blossoms(MatrixWeights(weights), budget, params)
+    weights[: len(regions), : len(regions)] = travel_data.travel.matrix[np.ix_(regions, regions)]
+    matching = match_by_blossoms(MatrixWeights(weights), budget, params)
     return matching.pairs, matching.optimal
 
 

@@ -7,17 +7,17 @@ import numpy as np
 from learnroute._core import GreedyPaths
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
-from learnroute.solvers.ground import ground_of
+from learnroute.solvers.core_travel import core_travel_of
 
 FEW = 6  # nearest path ends that are candidates for each path end in one round
 
 
 def greedy_edge_path(objective: Objective) -> IntArray:
     """Return a path through all regions; travel must be symmetric."""
-    ground, paths, left = ground_of(objective.travel), GreedyPaths(objective.size), objective.size
+    travel_data, paths, left = core_travel_of(objective.travel), GreedyPaths(objective.size), objective.size
     while left > 1:
         ends = paths.ends()
-        lists = ends[ground.nearest_among(ends, min(FEW, len(ends) - 1))]
+        lists = ends[travel_data.nearest_among(ends, min(FEW, len(ends) - 1))]
         one = np.repeat(ends, lists.shape[1])
         two = lists.ravel()
         ways = objective.travel.between(one, two)

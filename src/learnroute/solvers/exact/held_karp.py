@@ -52,7 +52,7 @@ def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, param
                 quick = nearest_neighbour(objective, rng, budget.silent(), params)
                 note = f"{budget.end} with {percent(share)} of the proof done; this route is by nearest neighbours"
                 return replace(quick, order=objective.repair(quick.order), complete=False, notes=(note,))
-            done = table.fill(limits.sets_a_call)
+            done = table.fill(limits.sets_per_call)
             budget.progress("exact", (turn + done) / len(turns))
         order = table.order(each.begin)
         if best is None or objective(order) < objective(best):

@@ -101,7 +101,7 @@ def _ascend(costs: FloatArray, status: StatusArray, target: float, budget: Budge
     ascent = new_ascent(np.zeros(len(costs)), target, params.ascent)
     done = 0
     while done < params.ascent.steps and not budget.exhausted and not ascent.ended:
-        count = min(params.steps_a_call, params.ascent.steps - done, max(1, ENTRIES_A_CALL // costs.size))
+        count = min(params.steps_per_call, params.ascent.steps - done, max(1, ENTRIES_A_CALL // costs.size))
         ascend_one_trees(costs, status, ascent, count)
         done += count
         budget.progress("bound", done / params.ascent.steps)

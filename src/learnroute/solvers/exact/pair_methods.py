@@ -43,9 +43,7 @@ def search_pairs(
     size, limits = objective.size, params.pair_search
     if size > limits.most_regions:
         order = iterated_local_search(objective.typical, rng, budget, initial=initial, params=params)
-        note = (
-            f"more than {limits.most_regions} regions: the search went by typical pair terms; the loss is the true one"
-        )
+        note = f"more than {limits.most_regions} regions: the search used typical pair terms; the loss is the true one"
         return Answer(objective.repair(order), "search", complete=not budget.exhausted, notes=(note,))
     part, effort = budget.part(limits.typical_share), limits.typical_perturbations * size
     start = objective.repair(iterated_local_search(objective.typical, rng, part, effort, 1, initial, params))
@@ -67,7 +65,7 @@ def auto(
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
-    """Prove the optimum where that is quick, else return the best route found."""
+    """Prove the optimum if that is quick, otherwise return the best route found."""
     return _prove(objective, rng, budget, params, params.suffix_labelling.auto_regions, initial)
 
 

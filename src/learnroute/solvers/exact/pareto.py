@@ -39,7 +39,7 @@ def pareto_front_orders(objective: Objective, budget: Budget, params: SolverPara
         return _best_of_all(objective) if size <= params.pareto.enumerated else None
     if objective.ends.cyclic:
         found: list[IntArray] = []
-        for last in range(size):  # the way back is known once the last region is
+        for last in range(size):  # the return trip depends on the last region only
             orders = pareto_front_orders(objective.ending_at(last), budget, params)
             if orders is None:
                 return None
@@ -53,7 +53,7 @@ def pareto_front_orders(objective: Objective, budget: Budget, params: SolverPara
             members = sum(1 << v for v in group)
             for v in group:
                 allowed = positions[size - count, v]
-                ways = _ways(objective, layers[-1], members & ~(1 << v), v, group) if allowed else None
+                ways = _extend_paths(objective, layers[-1], members & ~(1 << v), v, group) if allowed else None
                 if ways is not None:
                     layer[members, v] = ways
                     made += len(ways.travel)
@@ -75,7 +75,7 @@ def _last_regions(objective: Objective) -> dict[tuple[int, int], Labels]:
     }
 
 
-def _ways(
+def _extend_paths(
     objective: Objective, behind: dict[tuple[int, int], Labels], later: int, v: int, group: tuple[int, ...]
 ) -> Labels | None:
     """Return the Pareto-optimal paths from v through a set of later regions."""

@@ -70,7 +70,7 @@ def prove(objective: Linear, order: IntArray, budget: Budget, params: SolverPara
     if routes.overflowed:
         cause = f"the limit of {effort.ng_route.labels:,} labels per layer was reached"
     elif routes.stuck:
-        cause = "the bound used for unequal samples, or for a way back between free ends, was reached"
+        cause = "no better bound is known for unequal samples, or for a return trip between free ends"
     return Proof(incumbent.order, best, routes.proved, "" if routes.proved else cause)
 
 
@@ -125,7 +125,7 @@ def _most_regions(objective: Linear, params: ProofParams) -> int:
 
 
 def _stop_reason(budget: Budget) -> str:
-    return budget.end if budget.exhausted else "the effort allowed was used up"
+    return budget.end if budget.exhausted else "the effort limit was reached"
 
 
 def _bound(certificate: Certificate) -> float:

@@ -46,7 +46,7 @@ class SparseAscent:
     def ascend(self, multipliers: FloatArray, target: float, budget: Budget, pace: float) -> FloatArray:
         """Return better multipliers: subgradient steps towards `target`, the value of a known order."""
         ascent = new_ascent(multipliers, target, self._ascent._replace(pace=pace))
-        done, most, some = 0, self._ascent.steps, self._params.steps_a_call
+        done, most, some = 0, self._ascent.steps, self._params.steps_per_call
         while done < most and not budget.exhausted and not ascent.ended:
             self._trees.ascend(ascent, min(some, most - done))
             done += some

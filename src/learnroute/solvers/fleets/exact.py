@@ -15,7 +15,7 @@ from learnroute.model.rounding import PROOF, margin
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.suffix_labelling import CANCELLED
 from learnroute.solvers.fleets.core_problem import core_problem, routes_from
-from learnroute.solvers.fleets.search import find_routes, refusal
+from learnroute.solvers.fleets.search import find_routes, infeasible
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.visits.exact import sequences_by_length
 
@@ -37,17 +37,17 @@ def exact(
     best = find_routes(objective, rng, replace(budget, spend_all=False), params.fleet_search, initial)
     terms = 64 * (objective.visits.rules.at_most + objective.size)
     everything = _core.FleetEnumeration(core_problem(objective), margin(terms, 1.0))
-    while not everything.advance(params.visit_proof.nodes_a_call):
+    while not everything.advance(params.visit_proof.nodes_per_call):
         if budget.exhausted:
             if best is None:
-                raise refusal(objective, rng, budget, params)
+                raise infeasible(objective, rng, budget, params)
             note = f"{budget.end} before the proof was complete; these are the best routes found"
             return Answer.of_fleet(best, "search", complete=False, notes=(note,))
     found = routes_from(everything.best)
     if found is None or (best is not None and objective(best) < objective(found)):
         found = best
     if found is None:
-        raise refusal(objective, rng, budget, params)
+        raise infeasible(objective, rng, budget, params)
     value = objective(found)
     if value + margin(terms, objective.magnitude(found)) - everything.low > PROOF * abs(value):
         return Answer.of_fleet(found, "search", notes=(CANCELLED,))

@@ -32,15 +32,15 @@ def search(
     """
     found = find_routes(objective, rng, budget, params.fleet_search, initial)
     if found is None:
-        raise refusal(objective, rng, budget, params)
+        raise infeasible(objective, rng, budget, params)
     return Answer.of_fleet(found, "search", complete=not budget.exhausted)
 
 
-def refusal(objective: FleetObjective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
+def infeasible(objective: FleetObjective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
     """Return the error for rules that no routes satisfy; it states the travel needed if the budget is too small."""
     rules, visits = objective.rules, objective.visits
     free = _travel_alone(objective)
-    shortest = find_routes(free, rng, budget.sparing(), params.fleet_search)
+    shortest = find_routes(free, rng, budget.for_one_job(), params.fleet_search)
     if shortest is not None and visits.rules.budget < np.inf:
         least = sum(objective.travels(shortest))
         if least > visits.rules.budget:
@@ -96,8 +96,8 @@ class _Annealing(Annealing[FleetRoutes]):
         missing = self.rng.permutation(np.setdiff1d(np.arange(objective.size), routes.regions))
         missing = missing[objective.visits.rules.allowed[missing]]
         missing = missing[np.argsort(~objective.visits.rules.required[missing], kind="stable")]
-        for first in range(0, max(1, len(missing)), self.iterations_a_call):
-            search.insert(missing[first : first + self.iterations_a_call])
+        for first in range(0, max(1, len(missing)), self.iterations_per_call):
+            search.insert(missing[first : first + self.iterations_per_call])
         self.run(self.params.descent, budget)
         return routes_from(search.best)
 
@@ -143,8 +143,8 @@ class _Annealing(Annealing[FleetRoutes]):
         """Ruin and recreate until routes satisfy all limits."""
         left = self.params.repair
         while left > 0 and not budget.exhausted:
-            self.search.run(min(left, self.iterations_a_call), 0.0)
-            left -= self.iterations_a_call
+            self.search.run(min(left, self.iterations_per_call), 0.0)
+            left -= self.iterations_per_call
             if (found := routes_from(self.search.best)) is not None:
                 return found
         return None

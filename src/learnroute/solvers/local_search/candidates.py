@@ -15,7 +15,7 @@ from __future__ import annotations
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.ground import ground_of
+from learnroute.solvers.core_travel import core_travel_of
 from learnroute.solvers.local_search.alpha_nearness import alpha_lists, edges_between
 from learnroute.solvers.params import KOptParams
 
@@ -24,7 +24,7 @@ Lists = tuple[IntArray, IntArray | None]  # near regions; by α-nearness, if any
 
 def candidates_of(objective: Objective, neighbours: int) -> IntArray:
     """Return one candidate list per region; for asymmetric travel two, outgoing first."""
-    return ground_of(objective.travel).candidates(neighbours)[0]
+    return core_travel_of(objective.travel).candidates(neighbours)[0]
 
 
 def both_candidates(objective: Objective, params: KOptParams, budget: Budget) -> Lists:
@@ -35,7 +35,7 @@ def both_candidates(objective: Objective, params: KOptParams, budget: Budget) ->
     alpha = params.alpha
     if not objective.travel.symmetric or alpha.work < alpha.fewest_steps * objective.size:
         return candidates_of(objective, params.neighbours), None
-    ground = ground_of(objective.travel)
-    near, wide = ground.candidates(params.neighbours, max(params.neighbours, alpha.graph_neighbours))
+    travel_data = core_travel_of(objective.travel)
+    near, wide = travel_data.candidates(params.neighbours, max(params.neighbours, alpha.graph_neighbours))
     start, source, target = edges_between(wide)
-    return near, alpha_lists(start, target, ground.lengths(source, target), alpha, budget)
+    return near, alpha_lists(start, target, travel_data.lengths(source, target), alpha, budget)

@@ -15,7 +15,7 @@ import numpy as np
 from learnroute.model.objective import Objective, Weighted
 from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.ground import ground_of
+from learnroute.solvers.core_travel import core_travel_of
 from learnroute.solvers.params import ConstructionParams
 
 FEWEST, MOST, MOST_IN_MATRIX = 50, 20_000, 2000  # regions for which near coincidence is checked
@@ -90,7 +90,7 @@ def _groups(objective: Objective) -> IntArray | None:
     size, travel = objective.size, objective.travel
     if not FEWEST <= size <= (MOST if isinstance(travel, Places) else MOST_IN_MATRIX):
         return None
-    tree = ground_of(travel, ConstructionParams().matrix_regions).spanning_edges(np.arange(size))
+    tree = core_travel_of(travel, ConstructionParams().matrix_regions).spanning_edges(np.arange(size))
     lengths = travel.between(tree[:, 0], tree[:, 1])
     by_length = np.argsort(lengths, kind="stable")
     lengths = lengths[by_length]

@@ -26,7 +26,7 @@ from learnroute.solvers.local_search.candidates import Lists, both_candidates
 from learnroute.solvers.local_search.coincident import clusters_of
 from learnroute.solvers.local_search.population import Population
 from learnroute.solvers.local_search.rotations import best_rotation
-from learnroute.solvers.local_search.side_by_side import Threads
+from learnroute.solvers.local_search.threads import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, PopulationParams, SolverParams
 
@@ -55,7 +55,7 @@ def iterated_local_search(
         allowed = (order for order in permutations(range(size)) if objective.ends.allows(order))
         return np.array(min(allowed, key=objective), dtype=np.int64)
     if perturbations is None and budget.spend_all and size > params.search.several_starts_regions:
-        perturbations, budget = UNLIMITED, _by_the_clock(budget)
+        perturbations, budget = UNLIMITED, _with_elapsed_progress(budget)
     elif perturbations is None:
         perturbations, usual = search_effort(objective, params)
         starts = usual if starts is None else starts
@@ -101,7 +101,7 @@ def iterated_local_search(
     return best
 
 
-def _by_the_clock(budget: Budget) -> Budget:
+def _with_elapsed_progress(budget: Budget) -> Budget:
     """Return a budget that reports the elapsed share of its time as progress."""
     begun, progress = time.monotonic(), budget.progress
     return replace(
@@ -153,7 +153,7 @@ def _search(
         if done:
             return best
     with Threads(limits.rounds_at_once) as threads:
-        return _in_rounds(search, best, rng, budget, perturbations, threads, limits)
+        return _search_in_rounds(search, best, rng, budget, perturbations, threads, limits)
 
 
 def members_for(objective: Objective, perturbations: int, params: PopulationParams) -> int:
@@ -185,22 +185,22 @@ def _evolve(
     population = Population(search, best, threads, params)
     left, begun = budget.seconds_left, time.monotonic()
     done, enough, idle = 0.0, perturbations / objective.size, 0
-    told = 0.0  # the share of the work reported as done
+    reported = 0.0  # the share of the work reported as done
     if left is not None and params.fewest * population.least_seconds > left:
         return best, False
-    population.create(1 + threads.count, limits.temperature, rng, _telling(budget, 0.0, 0.0))
+    population.create(1 + threads.count, limits.temperature, rng, _progress_part(budget, 0.0, 0.0))
     if left is not None:
         each = time.monotonic() - begun
-        members = min(members, int(left / (each * (1 / threads.count + params.evolving(objective.size)))))
+        members = min(members, int(left / (each * (1 / threads.count + params.crossover_time(objective.size)))))
         if members < params.fewest:
             return min(best, best_rotation(objective, population.best), key=objective), False
-    made = _telling(budget, 0.0, min(1.0, members * population.cost / enough))
+    made = _progress_part(budget, 0.0, min(1.0, members * population.cost / enough))
     population.create(members, limits.temperature, rng, made)
     done += len(population.tours) * population.cost
     while True:
-        told = min(1.0, max(told, done / enough))
-        population.evolve(rng, _telling(budget, told, 0.0))
-        done += population.polish(limits.temperature, rng, _telling(budget, told, 0.0))
+        reported = min(1.0, max(reported, done / enough))
+        population.evolve(rng, _progress_part(budget, reported, 0.0))
+        done += population.polish(limits.temperature, rng, _progress_part(budget, reported, 0.0))
         found = min(best, best_rotation(objective, population.best), key=objective)
         idle = 0 if objective(found) < objective(best) else idle + 1
         best = found
@@ -208,17 +208,17 @@ def _evolve(
             return best, True
         hotter = min(1.0 + limits.reheating * idle, limits.hottest)
         renewed = params.renewed if idle >= params.stuck else 0.0
-        share = min(1 - told, len(population.tours) * params.perturbations / enough)
-        done += population.perturb(limits.temperature * hotter, renewed, rng, _telling(budget, told, share))
-        told += share
+        share = min(1 - reported, len(population.tours) * params.perturbations / enough)
+        done += population.perturb(limits.temperature * hotter, renewed, rng, _progress_part(budget, reported, share))
+        reported += share
 
 
-def _telling(budget: Budget, begun: float, share: float) -> Budget:
+def _progress_part(budget: Budget, begun: float, share: float) -> Budget:
     """Return the same budget for a part of the work, which starts at `begun` and has this share of the progress."""
     return replace(budget, progress=_within(budget.progress, begun, share))
 
 
-def _in_rounds(
+def _search_in_rounds(
     search: TourSearch,
     best: IntArray,
     rng: np.random.Generator,
@@ -241,7 +241,7 @@ def _in_rounds(
         hotter = min(1.0 + limits.reheating * idle, limits.hottest)  # after rounds without gain
         temperature = limits.temperature * hotter if count == length else 0.0  # too few to cool down
         done += _round(searches, streams, count, temperature, threads,
-                       _telling(budget, done / perturbations, count * threads.count / perturbations))  # fmt: skip
+                       _progress_part(budget, done / perturbations, count * threads.count / perturbations))  # fmt: skip
         better = best
         for one in searches:
             found = one.order()

@@ -17,7 +17,7 @@ from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.crossover import edge_assembly
 from learnroute.solvers.local_search.rotations import best_cut
-from learnroute.solvers.local_search.side_by_side import Threads
+from learnroute.solvers.local_search.threads import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import PopulationParams
 
@@ -56,7 +56,7 @@ class Population:
         def make(search: TourSearch, i: int, stream: np.random.Generator, budget: Budget) -> None:
             self._make(search, i, temperature, stream, budget)
 
-        self._each(make, list(range(len(self.tours), members)), rng, budget)
+        self._run_for_each(make, list(range(len(self.tours), members)), rng, budget)
 
     def _make(
         self, search: TourSearch, i: int, temperature: float, stream: np.random.Generator, budget: Budget
@@ -72,14 +72,14 @@ class Population:
             blind.use_candidates(i % search.kinds)
             blind.set_order(order)
             blind.descend(budget)
-            order = self._better_way(blind.order())
+            order = self._better_direction(blind.order())
         search.use_candidates(i % search.kinds)
         search.set_order(order)
         search.descend(budget)
         if self._first:
             search.perturb(stream, self._first, temperature, budget)
 
-    def _better_way(self, order: IntArray) -> IntArray:
+    def _better_direction(self, order: IntArray) -> IntArray:
         """Return an order or its reverse, if permitted and better; with a tail, the best rotation."""
         objective = self.search.objective
         back = np.ascontiguousarray(order[::-1])
@@ -118,7 +118,7 @@ class Population:
             search.set_tour(self.tours[i])
             search.perturb(stream, count, temperature, budget)
 
-        done = self._each(change, [i for i in range(len(self.tours)) if i != best], rng, budget)
+        done = self._run_for_each(change, [i for i in range(len(self.tours)) if i != best], rng, budget)
         return sum(self.cost if new[i] else count / size for i in done)
 
     def polish(self, temperature: float, rng: np.random.Generator, budget: Budget) -> float:
@@ -137,7 +137,7 @@ class Population:
         self.tours[best], self.values[best] = search.tour(), search.value(found)
         return done / search.objective.size
 
-    def _each(
+    def _run_for_each(
         self,
         work: Callable[[TourSearch, int, np.random.Generator, Budget], None],
         members: list[int],

@@ -11,7 +11,7 @@ from learnroute import _core
 from learnroute.model.objective import Factored, Objective, Paired
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.ground import ground_of
+from learnroute.solvers.core_travel import core_travel_of
 from learnroute.solvers.params import KOptParams
 
 MOST_LOOKS = 10_000  # per vertex and descent, more than improving moves ever need
@@ -106,8 +106,8 @@ class TourSearch:
     def _edge_costs(self) -> _core.Costs:
         """Return the edge costs; for few places from the matrix, if it exists."""
         travel, (begin, finish) = self.objective.travel, self.ends
-        ground = ground_of(travel, self.params.matrix_regions if travel.has_matrix else 0)
-        return ground.edge_costs(self.names, begin, finish, not self.objective.ends.cyclic)
+        travel_data = core_travel_of(travel, self.params.matrix_regions if travel.has_matrix else 0)
+        return travel_data.edge_costs(self.names, begin, finish, not self.objective.ends.cyclic)
 
     @property
     def kinds(self) -> int:

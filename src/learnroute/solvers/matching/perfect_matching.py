@@ -18,7 +18,7 @@ from learnroute.errors import InputError, check_type
 from learnroute.model.labelled_tables import align_square
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.ground import plane
+from learnroute.solvers.core_travel import plane
 from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, PlaceWeights
 from learnroute.solvers.params import MatchingParams, check_params
 
@@ -115,7 +115,7 @@ def minimum_matching(
     if size % 2:
         rows = size - extra if given == "points" else size
         raise InputError(f"{given} has {rows} rows: an even number of vertices is needed to pair them all")
-    return by_blossoms(paired, budget or Budget(), params)
+    return match_by_blossoms(paired, budget or Budget(), params)
 
 
 def _weights(weights: ArrayLike | None) -> FloatArray:
@@ -133,7 +133,7 @@ def _places(points: ArrayLike) -> FloatArray:
     return places
 
 
-def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = DEFAULTS) -> Matching:
+def match_by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = DEFAULTS) -> Matching:
     """Match by Edmonds' algorithm on few light edges, adding edges of negative reduced cost until there are none.
 
     If no edge of the complete graph has negative reduced cost, the matching is optimal for the complete graph.
@@ -150,10 +150,10 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
         source, target = np.divmod(edges, size)
         rounded = 2 * np.rint(weights.of(source, target) * scale).astype(np.int64)
         matching = MinimumWeightMatching(size, source, target, rounded)
-        first = matching.match_next(0, params.searches_a_call)
+        first = matching.match_next(0, params.searches_per_call)
         while 0 <= first < size and not budget.exhausted:
             budget.progress("matching", 1 - (1 - first / size) / 2**rounds)
-            first = matching.match_next(first, params.searches_a_call)
+            first = matching.match_next(first, params.searches_per_call)
         complete = first == size
         missing = _negative_edges(weights, matching, scale, budget, params) if complete else None
         if missing is None or not len(missing):
@@ -192,7 +192,7 @@ def _negative_edges(
         return np.empty(0, dtype=np.int64)
     pricing = Pricing(matching)
     found = []
-    rows = max(1, params.pairs_a_call // size)
+    rows = max(1, params.pairs_per_call // size)
     for first in range(0, size, rows):
         if budget.exhausted:
             return None

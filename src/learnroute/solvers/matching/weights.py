@@ -9,7 +9,7 @@ import numpy as np
 
 from learnroute._core import Pricing
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.ground import PlaceGround
+from learnroute.solvers.core_travel import PlaceTravel
 
 
 class PairWeights(Protocol):
@@ -85,34 +85,34 @@ class PlaceWeights:
     The pairs of the extra vertex are all candidates from the start, so their reduced costs are never negative.
     """
 
-    def __init__(self, ground: PlaceGround, extra: bool = False) -> None:
-        self.ground, self.extra = ground, extra
+    def __init__(self, travel_data: PlaceTravel, extra: bool = False) -> None:
+        self.travel_data, self.extra = travel_data, extra
 
     @property
     def size(self) -> int:
         """The number of vertices."""
-        return len(self.ground.places) + self.extra
+        return len(self.travel_data.places) + self.extra
 
     def of(self, i: IntArray, j: IntArray) -> FloatArray:
         """Return the weights of given pairs."""
-        most = len(self.ground.places) - 1
-        found = self.ground.lengths(np.minimum(i, most), np.minimum(j, most))
+        most = len(self.travel_data.places) - 1
+        found = self.travel_data.lengths(np.minimum(i, most), np.minimum(j, most))
         return np.where(np.maximum(i, j) <= most, found, 0.0)
 
     def scale_by(self, factor: float) -> PlaceWeights:
         """Return the same weights times a power of two."""
-        return PlaceWeights(self.ground._replace(unit=factor * self.ground.unit), self.extra)
+        return PlaceWeights(self.travel_data._replace(unit=factor * self.travel_data.unit), self.extra)
 
     def largest(self) -> float:
         """Return the diagonal of the bounding box of the places, or half the circumference of the sphere."""
-        spread = np.ptp(self.ground.places, axis=0)
-        return self.ground.unit * (math.pi if self.ground.globe else float(np.sqrt((spread**2).sum())))
+        spread = np.ptp(self.travel_data.places, axis=0)
+        return self.travel_data.unit * (math.pi if self.travel_data.globe else float(np.sqrt((spread**2).sum())))
 
     def light_pairs(self, count: int) -> IntArray:
         """Return the pairs of every place with its nearest ones and all pairs of the extra vertex, one per row."""
-        size = len(self.ground.places)
+        size = len(self.travel_data.places)
         count = min(count, size - 1)
-        nearest = self.ground.tree().nearest(count)
+        nearest = self.travel_data.tree().nearest(count)
         pairs = np.column_stack([np.repeat(np.arange(size), count), nearest.ravel()])
         if self.extra:
             pairs = np.vstack([pairs, np.column_stack([np.arange(size), np.full(size, size)])])
@@ -120,5 +120,5 @@ class PlaceWeights:
 
     def negative_pairs(self, pricing: Pricing, scale: float, first: int, last: int, most: int) -> IntArray:
         """Return pairs (i, j), i from `first` to `last` - 1, of negative reduced cost, at most `most` per i."""
-        places, unit, globe, _ = self.ground
+        places, unit, globe, _ = self.travel_data
         return pricing.negative_pairs_of_places(places, unit, globe, scale, first, last, most)

@@ -27,7 +27,7 @@ class Annealing(ABC, Generic[Route]):
     def __init__(self, price: Callable[[Route], float], size: int, work: int, params: VisitSearchParams) -> None:
         """Prepare the annealing of routes through `size` regions; `work` is that of an iteration."""
         self.price, self.size, self.params = price, size, params
-        self.iterations_a_call = max(1, int(params.work / work))
+        self.iterations_per_call = max(1, int(params.work / work))
 
     @abstractmethod
     def begin(self, route: Route) -> None:
@@ -74,7 +74,7 @@ class Annealing(ABC, Generic[Route]):
         search, params, begun = self.search, self.params, time.monotonic()
         self.begin(start)
         iterations = max(1, int(effort * min(params.iterations * self.size, params.most_iterations)))
-        step = min(self.iterations_a_call, -(-iterations // params.temperatures))
+        step = min(self.iterations_per_call, -(-iterations // params.temperatures))
         search.run(step, 0.0)
         hot, fall = params.hot * search.typical_loss, params.cold / params.hot
         done, share = 0, 0.0
@@ -90,5 +90,5 @@ class Annealing(ABC, Generic[Route]):
     def run(self, iterations: int, budget: Budget) -> None:
         """Ruin and recreate at temperature 0, until the deadline at most."""
         while iterations > 0 and not budget.exhausted:
-            self.search.run(min(iterations, self.iterations_a_call), 0.0)
-            iterations -= self.iterations_a_call
+            self.search.run(min(iterations, self.iterations_per_call), 0.0)
+            iterations -= self.iterations_per_call

@@ -11,12 +11,12 @@ from learnroute.model.validation import IntArray
 from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import DEFAULTS, SolverParams
-from learnroute.solvers.visits.exact import separable
+from learnroute.solvers.visits.exact import is_separable
 from learnroute.solvers.visits.floor import floor_bound
 from learnroute.solvers.visits.ng_routes import ng_route_bound
 
 NO_BOUND = (
-    "no lower bound is known for optional visits with a regularised learner and dissimilarities that are no distances"
+    "optional visits with a regularised learner have a known lower bound only if dissimilarities are squared distances"
 )
 
 
@@ -30,7 +30,7 @@ def visits_bound(
     """
     found: Certificate | None = None
     with np.errstate(over="ignore", invalid="ignore"):
-        if separable(objective):
+        if is_separable(objective):
             found = ng_route_bound(objective, objective(visits), budget, params.visit_bound)
         found = found or floor_bound(objective)
     return found if found is not None and math.isfinite(found.bound) else None

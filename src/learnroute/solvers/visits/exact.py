@@ -24,7 +24,7 @@ from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.suffix_labelling import CANCELLED
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.visits.core_problem import CoreProblem
-from learnroute.solvers.visits.search import find_visits, refusal
+from learnroute.solvers.visits.search import find_visits, infeasible
 
 
 class Proof(NamedTuple):
@@ -55,28 +55,28 @@ def exact(
             f"exact: too many sequences of up to {most} visits to {regions} regions; use method auto or search"
         )
     best = find_visits(objective, rng, replace(budget, spend_all=False), params, initial)
-    for turn in _turns(objective):
+    for turn in _cyclic_cases(objective):
         found, cause = prove(turn, best, budget, params)
         if found is not None and (best is None or objective(found) < objective(best)):
             best = found
         if cause:
             break
     if best is None:
-        raise refusal(objective, rng, budget, params)
+        raise infeasible(objective, rng, budget, params)
     return Answer.unproved(best, cause) if cause else Answer(best, "exact", optimal=True)
 
 
 def prover(objective: VisitObjective, params: SolverParams = DEFAULTS) -> Prover | None:
-    """Return the function that proves the optimum of this objective; None if there are too many sequences."""
+    """Return the function that proves optima of this objective; None if there are too many sequences."""
     rules, limits = objective.rules, params.visit_proof
     regions = int(rules.allowed.sum())
     repeats = np.minimum(rules.repeats[rules.allowed], rules.at_most)
-    if separable(objective):
+    if is_separable(objective):
         if rules.repeat == 1 and rules.budget == math.inf and regions <= params.held_karp.most_regions:
-            return _over_sets
+            return _by_sets
         if regions * int(repeats.max()).bit_length() <= 64 and multisets(repeats, rules.at_most) <= limits.multisets:
             return _by_labels
-    return _over_sequences if sequences(repeats, rules.at_most) <= limits.sequences else None
+    return _by_sequences if sequences(repeats, rules.at_most) <= limits.sequences else None
 
 
 def multisets(repeats: IntArray, at_most: int) -> float:
@@ -119,20 +119,20 @@ def _by_length(repeats: IntArray, series: FloatArray, at_most: int, times: Float
     return np.nan_to_num(found, nan=np.inf, posinf=np.inf)
 
 
-def separable(objective: VisitObjective) -> bool:
+def is_separable(objective: VisitObjective) -> bool:
     """Whether the cost of a visit depends only on the visits that follow, and no term of a value is negative."""
     retention, plasticity, _, second, noise = (table.min() for table in objective.updates.tables)
     least = min(retention, plasticity, second, noise, objective.known.scores.min(), objective.total)
     return bool(objective.steady and not objective.updates.coupled and least >= 0)
 
 
-def _turns(objective: VisitObjective) -> list[VisitObjective]:
+def _cyclic_cases(objective: VisitObjective) -> list[VisitObjective]:
     """Return the objective, or, if routes are cycles that may be cut anywhere, one objective per last visit."""
     ends, regions = objective.ends, np.flatnonzero(objective.rules.allowed).tolist()
     return [replace(objective, ends=ends.ending_at(last)) for last in regions] if ends.cyclic else [objective]
 
 
-def _over_sets(objective: VisitObjective, incumbent: IntArray | None, budget: Budget, params: SolverParams) -> Proof:
+def _by_sets(objective: VisitObjective, incumbent: IntArray | None, budget: Budget, params: SolverParams) -> Proof:
     """Prove by dynamic programming over all sets of regions."""
     problem, rate = CoreProblem(objective), objective.rate
     retention, plasticity, _, second, noise = (table[0] for table in problem.tables)
@@ -143,7 +143,7 @@ def _over_sets(objective: VisitObjective, incumbent: IntArray | None, budget: Bu
         rate * problem.travel[:-1, :-1], scores, np.zeros(problem.size), retention, finish + scores + noises,
         np.ones((problem.size, problem.size), dtype=np.bool_), noises, second,
     )  # fmt: skip
-    while (done := table.fill(params.held_karp.sets_a_call)) < 1:
+    while (done := table.fill(params.held_karp.sets_per_call)) < 1:
         budget.progress("exact", done)
         if budget.exhausted:
             return Proof(None, budget.end)
@@ -159,7 +159,7 @@ def _by_labels(objective: VisitObjective, incumbent: IntArray | None, budget: Bu
     if incumbent is not None:
         bound = objective(incumbent) + margin(16 * problem.at_most, objective.magnitude(incumbent))
     labelling = _core.VisitLabelling(problem.core, bound, limits.labels)
-    while not labelling.advance(limits.nodes_a_call):
+    while not labelling.advance(limits.nodes_per_call):
         budget.progress("exact", labelling.done)
         if budget.exhausted:
             return Proof(None, budget.end)
@@ -167,14 +167,12 @@ def _by_labels(objective: VisitObjective, incumbent: IntArray | None, budget: Bu
     return Proof(found, "the limit of labels was reached" if labelling.full else "")
 
 
-def _over_sequences(
-    objective: VisitObjective, incumbent: IntArray | None, budget: Budget, params: SolverParams
-) -> Proof:
+def _by_sequences(objective: VisitObjective, incumbent: IntArray | None, budget: Budget, params: SolverParams) -> Proof:
     """Prove by trying all sequences; not proved if rounding hides which one is the best."""
     problem = CoreProblem(objective)
     relative = margin(16 * problem.at_most, 1.0)
     everything = _core.VisitEnumeration(problem.core, relative)
-    while not everything.advance(params.visit_proof.nodes_a_call):
+    while not everything.advance(params.visit_proof.nodes_per_call):
         if budget.exhausted:
             return Proof(None, budget.end)
     best = problem.regions[everything.best] if len(everything.best) else None

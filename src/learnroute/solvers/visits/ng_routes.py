@@ -77,7 +77,7 @@ def _ascend(
 ) -> _Found:  # fmt: skip
     """Take subgradient steps, at least one."""
     network = _Network(relaxation.problem, ng_sets)
-    work_a_step = network.arcs * relaxation.problem.at_most
+    work_per_step = network.arcs * relaxation.problem.at_most
     ascent = new_ascent(multipliers, target, params)
     best, bound, routes = multipliers, -math.inf, []
     for step in range(params.steps):
@@ -86,10 +86,10 @@ def _ascend(
         routes.append(route)
         if step == 0 or value > bound:
             best, bound = now, value
-        late = budget.exhausted or len(routes) * work_a_step >= most
+        late = budget.exhausted or len(routes) * work_per_step >= most
         if late or not ascent.advance(relaxation.subgradient(now, route), value):
             break
-    return _Found(bound, best, [list(row) for row in ng_sets], routes, len(routes) * work_a_step)
+    return _Found(bound, best, [list(row) for row in ng_sets], routes, len(routes) * work_per_step)
 
 
 class _Relaxation:

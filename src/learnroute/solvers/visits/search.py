@@ -36,14 +36,14 @@ def search(
     """
     found = find_visits(objective, rng, budget, params, initial)
     if found is None:
-        raise refusal(objective, rng, budget, params)
+        raise infeasible(objective, rng, budget, params)
     return Answer(found, "search", complete=not budget.exhausted)
 
 
-def refusal(objective: VisitObjective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
+def infeasible(objective: VisitObjective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
     """Return the error for rules that no route satisfies; it states the travel needed if the budget is too small."""
     limit = objective.rules.budget
-    shortest = find_visits(travel_alone(objective), rng, budget.sparing(), params)
+    shortest = find_visits(travel_alone(objective), rng, budget.for_one_job(), params)
     if shortest is None or limit == np.inf:
         return InputError("no route found that satisfies all of them; relax one", field="visits")
     least = objective.travel_cost(shortest)
@@ -133,8 +133,8 @@ class _Annealing(Annealing[IntArray]):
         search.start(visits)
         missing = self.rng.permutation(np.setdiff1d(np.arange(self.problem.size), visits))
         missing = missing[np.argsort(~self.problem.required[missing], kind="stable")]
-        for first in range(0, max(1, len(missing)), self.iterations_a_call):
-            some = missing[first : first + self.iterations_a_call]
+        for first in range(0, max(1, len(missing)), self.iterations_per_call):
+            some = missing[first : first + self.iterations_per_call]
             if first > 0 and budget.exhausted and not self.problem.required[some].any():
                 break
             if not search.insert(some):
@@ -148,7 +148,7 @@ class _Annealing(Annealing[IntArray]):
         if self.objective.rules.budget == np.inf:
             return None
         alone = travel_alone(self.objective)
-        shortest = find_visits(alone, self.rng, budget.sparing(), self.solver_params, self.initial)
+        shortest = find_visits(alone, self.rng, budget.for_one_job(), self.solver_params, self.initial)
         starts = [] if shortest is None else self.starts(shortest)
         return self.descend(starts[0], budget) if starts else None
 

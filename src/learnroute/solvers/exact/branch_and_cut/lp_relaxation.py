@@ -93,9 +93,9 @@ class LpRelaxation:
 
         If the gap is less than `worth`, no combs are separated.
         """
-        now = self._of_edges(status)
+        now = self._edge_entries(status)
         numbers = np.arange(len(now), dtype=np.int32)
-        prices = np.minimum(self._of_edges(costs) / self.unit, DEAREST)
+        prices = np.minimum(self._edge_entries(costs) / self.unit, DEAREST)
         self._highs.changeColsCost(len(now), numbers, np.where(now != FIXED_TO_0, prices, 0.0))
         self._highs.changeColsBounds(
             len(now), numbers, (now == FIXED_TO_1).astype(float), (now != FIXED_TO_0).astype(float)
@@ -144,7 +144,7 @@ class LpRelaxation:
 
         Return None if all edges are fixed or integral.
         """
-        now = self._of_edges(status)
+        now = self._edge_entries(status)
         apart = np.where(now == FREE, np.abs(solution.x - 0.5), 1.0)
         candidates = np.argsort(apart, kind="stable")[: self.params.strong_candidates]
         candidates = candidates[apart[candidates] < 0.5 - INTEGRAL]
@@ -170,7 +170,7 @@ class LpRelaxation:
 
     def smaller(self, status: StatusArray) -> LpRelaxation:
         """Return a relaxation without idle cuts and edges that are fixed to 0, if it is much smaller."""
-        if int((self._of_edges(status) != FIXED_TO_0).sum()) >= self.params.shrink * len(self.edges):
+        if int((self._edge_entries(status) != FIXED_TO_0).sum()) >= self.params.shrink * len(self.edges):
             return self
         found = LpRelaxation(status, self.combs, self.unit, self.params)
         for cut, idle in zip(self._cuts, self._idle, strict=True):
@@ -206,7 +206,7 @@ class LpRelaxation:
             return -np.inf
         return self.unit * float(self._highs.getInfo().objective_function_value)
 
-    def _of_edges(self, matrix: NDArray[N]) -> NDArray[N]:
+    def _edge_entries(self, matrix: NDArray[N]) -> NDArray[N]:
         """Return the entries of a matrix by edge."""
         return matrix[self.edges[:, 0], self.edges[:, 1]]
 

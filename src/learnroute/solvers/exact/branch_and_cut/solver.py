@@ -181,7 +181,7 @@ class BranchAndCut:
         v, a, b = choice
         tour = tree.order is not None or (solution is not None and solution.integral)
         if self.ends.scored and (tour or looseness > self.params.end_looseness * (limit - bound)):
-            v, a, b = _before(ending, status, costs, duals.multipliers) or (v, a, b)
+            v, a, b = _cheapest_edge(ending, status, costs, duals.multipliers) or (v, a, b)
         elif solution is not None and np.isfinite(solution.value):
             edge = node.lp.strong_branching(solution, status, limit + back, self.budget)
             v, a, b = (v, a, b) if edge is None else (*edge, -1)
@@ -264,7 +264,7 @@ def _any_free(status: StatusArray) -> Branch:
     return (int(free[0, 0]), int(free[0, 1]), -1) if len(free) else NO_BRANCH
 
 
-def _before(ending: Ending, status: StatusArray, costs: FloatArray, multipliers: FloatArray) -> Branch | None:
+def _cheapest_edge(ending: Ending, status: StatusArray, costs: FloatArray, multipliers: FloatArray) -> Branch | None:
     """Return the cheapest free edge before the known ending; None if there is none."""
     out = len(status) - 1
     at = ending[-1] if ending else out

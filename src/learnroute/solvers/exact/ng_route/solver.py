@@ -71,13 +71,13 @@ class NgRouteProof:
     def run(self) -> None:
         """Raise the bound until the proof is complete, or the budget or the effort is exhausted."""
         self._ascend_q_routes()
-        if self._over():
+        if self._is_over():
             return
         self._fix_by_q_routes()
         try:
             self._begin()
             for turn in range(self.params.rounds):
-                if self._over():
+                if self._is_over():
                     break
                 if turn and turn % self.params.improve_every == 0:
                     self._improve_incumbent()
@@ -91,11 +91,11 @@ class NgRouteProof:
     def _round(self) -> None:
         """Raise the bound with larger ng-sets, label in both directions, fix arcs, and allow for more labels."""
         self._ascend_and_augment()
-        if not self._over() and self._may_label_both_ways():
+        if not self._is_over() and self._may_label_both_ways():
             self._label_both_ways()
-        if not self._over():
+        if not self._is_over():
             self._check()
-        if not self._over():
+        if not self._is_over():
             self._fix_by_both_directions()
         if self.crowded or self.reached > self.params.room_used * self.room:
             self.room = int(self.params.room_growth * self.room)
@@ -107,14 +107,14 @@ class NgRouteProof:
         self._ascend(self.params.first_ascent)
         for _ in range(self.params.turns):
             before = self.incumbent.value - self.bound
-            if not self._over():
+            if not self._is_over():
                 self._settle(*self._cheapest(self.multipliers, self.first_sets, self.first_sets), self.multipliers)
-            if not self._over():
+            if not self._is_over():
                 self._ascend(self.params.next_ascent)
-            if self._over() or self.incumbent.value - self.bound > self.params.turn_gain * before:
+            if self._is_over() or self.incumbent.value - self.bound > self.params.turn_gain * before:
                 break
         self.relaxation = (self.multipliers.copy(), self.first_sets)
-        if not self._over():
+        if not self._is_over():
             self._check()
         self.room = max(self.params.room, int(self.params.room_factor * self.labels))
 
@@ -212,14 +212,14 @@ class NgRouteProof:
         """Return the cost from which a route is certainly no better than the incumbent."""
         return self.incumbent.goal - float(multipliers.sum()) + rounding_of(self.network, multipliers)
 
-    def _over(self) -> bool:
+    def _is_over(self) -> bool:
         return self.proved or self.stuck or self.budget.exhausted
 
     def _ascend_q_routes(self) -> None:
         """Find multipliers for q-routes."""
         params = self.params.q_route_ascent
         ascent = new_ascent(self.multipliers, self.incumbent.value, params)
-        a_call = max(1, self.params.arcs_a_call // self.size**3)
+        a_call = max(1, self.params.arcs_per_call // self.size**3)
         for done in range(0, params.steps, a_call):
             self.network.ascend(ascent, min(a_call, params.steps - done))
             if ascent.ended or self.budget.exhausted:
@@ -308,7 +308,7 @@ class NgRouteProof:
             now = ascent.multipliers
             cost, route = self._cheapest(now, self.first_sets, None)
             self._settle(cost, route, now)
-            if self._over() or not ascent.advance(self._subgradient(route), cost + float(now.sum())):
+            if self._is_over() or not ascent.advance(self._subgradient(route), cost + float(now.sum())):
                 break
         self.multipliers = ascent.best
 
@@ -333,7 +333,7 @@ class NgRouteProof:
                 self.ng_sets, growing, self.crowded = before, False, True
                 continue
             self._settle(cost, route, now)
-            if self._over():
+            if self._is_over():
                 break
             ascent.set_pace(fast * (slow / fast) ** (step / steps))
             ascent.advance(self._subgradient(route), cost + float(now.sum()))
@@ -360,7 +360,7 @@ class NgRouteProof:
         multipliers, ng_sets, other = self.multipliers, self.ng_sets.copy(), None
         forward, first, start = True, True, self.ng_sets
         routes: list[IntArray] = []
-        while not self._over():
+        while not self._is_over():
             try:
                 labels = self._label(multipliers, self.first_sets if first else ng_sets, other, forward)
             except TooManyLabelsError:

@@ -7,19 +7,19 @@ from typing import Any
 
 from learnroute.errors import InputError, show
 from learnroute.formats import files, json_files
-from learnroute.formats.files import errors_naming, is_there
+from learnroute.formats.files import errors_naming, exists
 from learnroute.model.problem import Problem
 
 
-def file_beside(path: Path) -> Path:
+def companion_path(path: Path) -> Path:
     """Return the path of the file with the other members: `berlin.regions.json` for `berlin.tsp`."""
     return path.with_suffix(".regions.json")
 
 
-def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
+def read_companion(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
     """Read the other members, which must not be among those `taken` from the main file; empty if there is no file."""
-    other = file_beside(path)
-    if not is_there(other):
+    other = companion_path(path)
+    if not exists(other):
         return {}
     with errors_naming(other):
         data = json_files.read(other)
@@ -31,7 +31,7 @@ def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
         return data
 
 
-def write_beside(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:
+def write_companion(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:
     """Write all members of a problem except those in the main file."""
     data = json_files.problem_to_dict(problem)
     data["regions"] = list(problem.stops)  # the depot is one of the nodes, also in travel and coordinates
@@ -41,13 +41,13 @@ def write_beside(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:
         data["depot"] = problem.depot.name
         if not problem.depot.returns:
             data["constraints"] = {**data.get("constraints", {}), "return": False}
-    files.write_beside(file_beside(path), json_files.dumps({key: data[key] for key in data if key not in taken}), path)
+    files.write_owned(companion_path(path), json_files.dumps({k: data[k] for k in data if k not in taken}), path)
 
 
-def models_missing(path: Path) -> InputError:
+def missing_models_error(path: Path) -> InputError:
     """Return an error that says where dissimilarities are expected."""
-    other = file_beside(path)
-    if is_there(other):
+    other = companion_path(path)
+    if exists(other):
         return InputError("has neither vectors nor dissimilarity of the regions; add one of them", where=other)
     return InputError(
         f"has no vectors and no dissimilarity of the regions; put one of them, and the learner, into {other.name} "

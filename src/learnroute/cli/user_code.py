@@ -20,12 +20,12 @@ INSTALLED = tuple(str(Path(place).resolve()) for place in (
 ))  # fmt: skip  # folders of learnroute, of packages and of Python
 
 
-class OwnCodeError(click.ClickException):
+class UserCodeError(click.ClickException):
     """An error in the user's code; the message contains the user's part of the traceback."""
 
 
 @contextlib.contextmanager
-def own_code(learner: str | None) -> Iterator[None]:
+def user_code(learner: str | None) -> Iterator[None]:
     """Report exceptions of the learner MODULE:FUNCTION with a traceback of its code, without frames of learnroute."""
     try:
         yield
@@ -35,10 +35,10 @@ def own_code(learner: str | None) -> Iterator[None]:
         if learner is None or ":" not in learner:
             raise
         cause = "".join(traceback.format_exception_only(error)).rstrip()
-        raise OwnCodeError("\n".join([f"--learner {learner!r} failed:", *_own_frames(error), cause])) from None
+        raise UserCodeError("\n".join([f"--learner {learner!r} failed:", *_user_frames(error), cause])) from None
 
 
-def _own_frames(error: BaseException) -> list[str]:
+def _user_frames(error: BaseException) -> list[str]:
     """Return the frames of a traceback outside installed packages, also for errors in a worker process."""
     frames = FRAME.finditer("".join(traceback.format_exception(error)))
     own = [frame for frame in frames if not frame[1].startswith("<")]

@@ -18,7 +18,7 @@ FIELDS = ("problems", "features", "samples", "noise", "methods", "replicates", "
 LEARNER = ("features", "samples", "noise")  # values that may replace those of the files
 
 
-class OwnProblems(Experiment):
+class GivenProblems(Experiment):
     """Problems x features x samples x noise levels x replicates; omitted values are taken from the problems.
 
     Parameters
@@ -83,7 +83,7 @@ class OwnProblems(Experiment):
         return {**kept, **given, "problems": {name: problem_to_dict(one) for name, one in self.problems.items()}}
 
 
-def experiment_on(data: dict[str, Any], folder: Path) -> OwnProblems:
+def experiment_on_problems(data: dict[str, Any], folder: Path) -> GivenProblems:
     """Build an experiment from the content of a file whose `problems` are names of files in `folder`, or problems."""
     for key in data:
         if key not in FIELDS:
@@ -95,7 +95,7 @@ def experiment_on(data: dict[str, Any], folder: Path) -> OwnProblems:
         problems = {str(name): Problem.from_dict(one) for name, one in given.items()}
     else:
         problems = read_problems([given] if isinstance(given, str) else given, folder)
-    return OwnProblems(**{**data, "problems": problems})
+    return GivenProblems(**{**data, "problems": problems})
 
 
 def read_problems(files: Any, folder: Path = Path()) -> dict[str, Problem]:

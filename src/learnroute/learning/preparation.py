@@ -11,7 +11,7 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.formats.samples import RegionTable
-from learnroute.learning.data import Batch, FeatureMap, Rows, as_batch, columns_of, fitted_map, pair_of, split_rows
+from learnroute.learning.data import Batch, FeatureMap, Rows, as_batch, as_pair, columns_of, fitted_map, split_rows
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.validation import FloatArray, IntArray, as_names, freeze
 
@@ -22,7 +22,7 @@ MOST_NAMED = 4  # columns named in one message
 
 
 @dataclass(frozen=True, eq=False)
-class Intake:
+class PreparedRegions:
     """Usable regions with the split of their rows, and the reasons why other regions failed.
 
     `mapped` applies the feature map. `transform` also applies `scaling`, if features are scaled or get a constant,
@@ -39,7 +39,7 @@ class Intake:
     scaling: FeaturesScaling | None
 
 
-def take_in(
+def prepare_regions(
     samples: Mapping[str, Any],
     columns: Sequence[str] | None,
     features: FeatureMap | None,
@@ -48,7 +48,7 @@ def take_in(
     missing: Missing,
     shares: tuple[float, float],
     seeds: Sequence[np.random.SeedSequence],
-) -> Intake:
+) -> PreparedRegions:
     """Check every region separately, split its rows, and fit the feature transformation on the rows for estimation."""
     failures: dict[str, str] = {}
     kept: dict[str, Batch] = {}
@@ -81,7 +81,7 @@ def take_in(
     def transform(inputs: FloatArray) -> FloatArray:
         return freeze(mapped(inputs)) if made is None else made.apply(mapped(inputs))
 
-    return Intake(kept, rows, dropped, failures, names, mapped, transform, made)
+    return PreparedRegions(kept, rows, dropped, failures, names, mapped, transform, made)
 
 
 def constant_columns(features: FloatArray, columns: Sequence[str]) -> str | None:
@@ -101,7 +101,7 @@ def _table(name: str, given: Any, columns: tuple[str, ...] | None, failures: dic
                 raise InputError(given.problem)
             table = given
         else:
-            inputs, outputs = pair_of(given)
+            inputs, outputs = as_pair(given)
             own = columns_of(inputs)
             inputs, outputs = as_batch(name, inputs, outputs, columns)
             width = inputs.shape[1]

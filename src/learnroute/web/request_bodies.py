@@ -13,7 +13,7 @@ from learnroute.web.settings import Settings
 MOST_HELD = 256 << 20  # maximum total bytes of bodies being received
 
 
-class Intake:
+class BodyReader:
     """A reader of request bodies that rejects a body as soon as it breaks a limit."""
 
     def __init__(self, settings: Settings) -> None:
@@ -55,4 +55,4 @@ class Intake:
             self.held -= counted
 
     def _too_large(self) -> Refusal:
-        return Refusal(413, f"the body is larger than {self._most:,} bytes, the most this service takes", "body")
+        return Refusal(413, f"the body is larger than {self._most:,} bytes, the limit of this service", "body")

@@ -15,7 +15,7 @@ from learnroute.solvers.spanning_tree import minimum_spanning_tree
 PAIRS_A_CALL = 5_000_000  # pairs of regions per call of the core, between two checks for Ctrl-C
 
 
-class PlaceGround(NamedTuple):
+class PlaceTravel(NamedTuple):
     """Places in three dimensions, none further than 1 from the origin along any axis."""
 
     places: FloatArray
@@ -27,16 +27,16 @@ class PlaceGround(NamedTuple):
         """Return the k-d tree over the places."""
         return _core.KdTree(self.places)
 
-    def of(self, regions: IntArray) -> PlaceGround:
-        """Return the ground of some of the places."""
-        return PlaceGround(self.places[regions], self.unit, self.globe, self.map[regions])
+    def of(self, regions: IntArray) -> PlaceTravel:
+        """Return the travel between some of the places."""
+        return PlaceTravel(self.places[regions], self.unit, self.globe, self.map[regions])
 
     def lengths(self, origins: IntArray, goals: IntArray) -> FloatArray:
-        """Return what it costs to go from each origin to its goal."""
+        """Return the travel cost from each origin to its goal."""
         return _core.lengths(self.places, self.unit, self.globe, origins, goals)
 
     def nearest_among(self, regions: IntArray, count: int) -> IntArray:
-        """Return for each of some regions the nearest others of them, as places in `regions`."""
+        """Return, for each of these regions, the nearest others among them, as indices into `regions`."""
         return _core.KdTree(self.places[regions]).nearest(count)
 
     def spanning_edges(self, order: IntArray) -> IntArray:
@@ -49,26 +49,26 @@ class PlaceGround(NamedTuple):
         around = _core.KdTree(self.map) if self.globe else tree
         found = [tree.nearest(min(length, len(self.places) - 1)) for length in lengths]
         for near in found:
-            _core.put_quadrant_neighbours(around, near)
+            _core.insert_quadrant_neighbours(around, near)
         return found
 
     def edge_costs(self, order: IntArray, begin: FloatArray, finish: FloatArray, has_ends: bool) -> _core.Costs:
-        """Return what edges cost a local search that numbers regions along an order."""
+        """Return the edge costs for a local search that numbers regions along an order."""
         return _core.Costs.from_places(self.places[order], self.unit, self.globe, begin, finish, has_ends)
 
 
-class MatrixGround(NamedTuple):
+class MatrixTravel(NamedTuple):
     """Travel costs in a matrix."""
 
     travel: Travel
 
     def lengths(self, origins: IntArray, goals: IntArray) -> FloatArray:
-        """Return what it costs to go from each origin to its goal."""
+        """Return the travel cost from each origin to its goal."""
         found: FloatArray = self.travel.matrix[origins, goals]
         return found
 
     def nearest_among(self, regions: IntArray, count: int) -> IntArray:
-        """Return for each of some regions the nearest others of them, as places in `regions`."""
+        """Return, for each of these regions, the nearest others among them, as indices into `regions`."""
         return _core.nearest_among(self.travel.matrix, regions, count)
 
     def spanning_edges(self, order: IntArray) -> IntArray:
@@ -90,33 +90,33 @@ class MatrixGround(NamedTuple):
         return [np.ascontiguousarray(longest[:, :length]) for length in lengths]
 
     def edge_costs(self, order: IntArray, begin: FloatArray, finish: FloatArray, has_ends: bool) -> _core.Costs:
-        """Return what edges cost a local search that numbers regions along an order."""
+        """Return the edge costs for a local search that numbers regions along an order."""
         directed = not self.travel.symmetric
         return _core.Costs.from_matrix(self.travel.matrix, order, begin, finish, directed, has_ends)
 
 
-Ground = PlaceGround | MatrixGround
+CoreTravel = PlaceTravel | MatrixTravel
 
 
-def ground_of(travel: Travel, matrix_regions: int = 0) -> Ground:
+def core_travel_of(travel: Travel, matrix_regions: int = 0) -> CoreTravel:
     """Return travel for the core; up to `matrix_regions` places are turned into the matrix of their distances."""
     if isinstance(travel, Places) and travel.size > matrix_regions:
-        return place_ground(travel)
-    return MatrixGround(travel)
+        return place_travel(travel)
+    return MatrixTravel(travel)
 
 
-def place_ground(travel: Places) -> PlaceGround:
+def place_travel(travel: Places) -> PlaceTravel:
     """Return places for the core, scaled by a power of two, which is exact."""
     flat = plane(travel.places, travel.scale)
     if not travel.geographic:
         return flat
-    return PlaceGround(np.array(travel.embedded), travel.scale * EARTH_RADIUS, True, flat.places)
+    return PlaceTravel(np.array(travel.embedded), travel.scale * EARTH_RADIUS, True, flat.places)
 
 
-def plane(places: FloatArray, scale: float = 1.0) -> PlaceGround:
-    """Return places of up to three coordinates with straight distances."""
+def plane(places: FloatArray, scale: float = 1.0) -> PlaceTravel:
+    """Return places in up to three dimensions with Euclidean distances."""
     largest = float(np.abs(places).max(initial=0.0))
     unit = 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0
     padded = np.zeros((len(places), 3))
     padded[:, : places.shape[1]] = places / unit
-    return PlaceGround(padded, scale * unit, False, padded)
+    return PlaceTravel(padded, scale * unit, False, padded)

@@ -19,7 +19,7 @@ import numpy as np
 
 from learnroute.errors import InputError, RefusedError
 from learnroute.model.law import ModelErrors, follow
-from learnroute.model.losses import objective_ahead, visits_ahead
+from learnroute.model.losses import further_visits, remaining_objective
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import FloatArray, IntArray
@@ -29,7 +29,7 @@ from learnroute.solvers.registry import Method, method_by_name
 
 
 @dataclass(frozen=True, eq=False)
-class WayAhead:
+class RemainingJourney:
     """The remaining visits of a journey and their effect.
 
     Attributes
@@ -73,7 +73,7 @@ class WayAhead:
         left = self.left
         if len(left) <= 1:
             return left
-        objective = objective_ahead(self.problem, self.visited, self.errors)
+        objective = remaining_objective(self.problem, self.visited, self.errors)
         rng = np.random.default_rng([seed, len(self.visited)])
         try:
             answer = method.solve(objective, rng, budget)
@@ -90,8 +90,8 @@ class WayAhead:
         `rest` are the previously planned visits, and `dropped` the previously dropped ones.
         """
         problem, visited, left, place = self.problem, self.visited, self.left, self.problem.regions.index
-        objective = visits_ahead(problem, visited, self.errors, self.common)
-        best, value = np.empty(0, dtype=np.int64), self._value_of_ending(objective)
+        objective = further_visits(problem, visited, self.errors, self.common)
+        best, value = np.empty(0, dtype=np.int64), self._ending_value(objective)
         initial = [name for name in rest if name in left]
         if left:
             rng, start = np.random.default_rng([seed, len(visited)]), np.array([*map(place, initial)], dtype=np.int64)
@@ -110,7 +110,7 @@ class WayAhead:
             why[name] = _reason_to_drop(objective, best, value, name, place(name))
         return planned, why
 
-    def _value_of_ending(self, objective: VisitObjective) -> float:
+    def _ending_value(self, objective: VisitObjective) -> float:
         """Return the value of ending without further visits, return trip included; inf if that violates a rule."""
         problem, rules, visited = self.problem, self.problem.rules, self.visited
         assert rules is not None

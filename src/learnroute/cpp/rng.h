@@ -8,11 +8,11 @@
 
 namespace learnroute {
 /// A random number generator with the same results on every platform.
-class Dice {
+class Rng {
     std::mt19937_64 random_;
 
 public:
-    explicit Dice(std::uint64_t seed) : random_(seed) {}
+    explicit Rng(std::uint64_t seed) : random_(seed) {}
 
     /// Return a random number from 0 … count - 1.
     Index below(std::size_t count) { return static_cast<Index>((random_() >> 11) % count); }
