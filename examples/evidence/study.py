@@ -28,7 +28,7 @@ from learnroute.learning.calibration import FORMS, Calibration
 from learnroute.learning.data import resample_region
 from learnroute.learning.following import regions_of, reseed
 from learnroute.learning.measures import measure_of
-from learnroute.solvers.rehearsal import Rehearsed
+from learnroute.solvers.rehearsal import RehearsalModel
 
 STUDY = 2027  # all random numbers come from this and the seed
 PILOTS = 3  # routes that the law is fitted to
@@ -111,7 +111,7 @@ def rehearsed_errors(planning: Any, learner: Any, seed: int) -> Callable[[list[i
 def priced_by(learner: Any, draws: Draws, names: list[str]) -> Callable[[list[int]], float]:
     """Return what gives the mean error of an order over draws, by affine maps: what training a linear learner does."""
     found = LinearTrainings(learner, draws, np.ones(len(names)), names).maps(len(names))
-    priced = Rehearsed(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
+    priced = RehearsalModel(found.maps, found.constants, found.start, found.root, found.aims, found.rest)
     return lambda order: float(priced.errors(np.array(order)).mean())
 
 
@@ -128,7 +128,7 @@ class _Judge:
         self.priced = None
         if setting.resample and is_linear(setting.learner) and setting.error == "squared":  # the same, in less time
             draws = Draws(regions, setting.runs, seed)
-            draws.dealt = self.draws
+            draws.divisions = self.draws
             self.priced = priced_by(setting.learner, draws, list(judged))
 
     def __call__(self, order: list[int], run: int) -> float:

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import Ridge, SGDClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import RobustScaler, StandardScaler
 
 from learnroute import Calibrated, InputError, RefusedError, plan
 from learnroute.learning import (
@@ -191,6 +191,13 @@ def test_pipeline_trains_like_its_separate_steps() -> None:
     assert found.errors[-1] == pytest.approx(wanted)
     with pytest.raises(InputError, match="its last step needs a method partial_fit"):
         follow(list(data), data, make_pipeline(StandardScaler(), Ridge()))
+
+
+def test_nested_pipeline_is_fitted_to_the_first_region_only() -> None:
+    data, last = regions(), SGDClassifier(random_state=0)
+    flat = follow(list(data), data, make_pipeline(RobustScaler(), last), "zero-one")
+    nested = follow(list(data), data, make_pipeline(make_pipeline(RobustScaler()), last), "zero-one")
+    np.testing.assert_array_equal(nested.errors, flat.errors)
 
 
 def test_river_models_learn_in_batches() -> None:

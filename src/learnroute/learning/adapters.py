@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from learnroute.errors import InputError, check_callable
+from learnroute.learning.data import is_fitted
 from learnroute.learning.measures import check_learner
 from learnroute.model.validation import FloatArray, as_count
 
@@ -83,16 +84,11 @@ class PipelineLearner(_ModelWrapper):
                 continue
             if hasattr(step, "partial_fit"):
                 step.partial_fit(features)
-            elif not _is_fitted(step):
+            elif not is_fitted(step):
                 step.fit(features, targets)
             features = step.transform(features)
         self.model.steps[-1][1].partial_fit(features, targets, **self.class_arguments)
         return self
-
-
-def _is_fitted(step: Any) -> bool:
-    """Return whether a scikit-learn estimator is fitted: it then has attributes that end with an underscore."""
-    return any(name.endswith("_") and not name.startswith("__") for name in vars(step))
 
 
 class RiverLearner(_ModelWrapper):

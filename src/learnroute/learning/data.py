@@ -208,7 +208,7 @@ def fitted_map(features: FeatureMap | None, pooled: FloatArray) -> Callable[[Flo
             raise InputError("expected a callable or an object with transform", field="features", value=features)
         return lambda inputs: _check_mapped(features(inputs), inputs)
     ready = features
-    if hasattr(features, "fit") and not _is_fitted(features):
+    if hasattr(features, "fit") and not is_fitted(features):
         ready = copy.deepcopy(features).fit(pooled)
     return lambda inputs: _check_mapped(ready.transform(inputs), inputs)
 
@@ -226,9 +226,9 @@ def _check_mapped(outputs: Any, inputs: FloatArray) -> FloatArray:
     return freeze(table)
 
 
-def _is_fitted(transformer: Any) -> bool:
+def is_fitted(transformer: Any) -> bool:
     """Return whether a transformer is fitted: as in scikit-learn, fitted attributes end with an underscore."""
-    is_fitted = getattr(transformer, "__sklearn_is_fitted__", None)
-    if is_fitted is not None:
-        return bool(is_fitted())
+    says = getattr(transformer, "__sklearn_is_fitted__", None)
+    if says is not None:
+        return bool(says())
     return any(name.endswith("_") and not name.startswith("__") for name in vars(transformer))
