@@ -297,11 +297,10 @@ def _sensitive_pairs(
             with np.errstate(divide="ignore", invalid="ignore"):  # how much smaller it must be for a tie
                 smaller = behind / slope if behind > 0 else np.zeros_like(high)  # 0 if it is better already
             least = np.where((slope > 0) | (behind < 0), np.minimum(least, smaller), least)
-    found = []
-    for place in np.argsort(-np.triu(best, 1), axis=None, kind="stable")[:TOLD].tolist():
+    found, gains = [], np.triu(best, 1).ravel()
+    places = np.flatnonzero(gains > PRINTED * own.magnitude)
+    for place in places[np.argsort(-gains[places], kind="stable")[:TOLD]].tolist():
         i, j = divmod(place, upper.size)
-        if best[i, j] <= PRINTED * own.magnitude or i >= j:
-            continue
         switch = float(high[i, j] - least[i, j])
         found.append(Pair((upper.regions[i], upper.regions[j]), float(low[i, j]), float(high[i, j]), switch,
                           float(best[i, j])))  # fmt: skip

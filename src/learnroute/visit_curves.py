@@ -225,7 +225,7 @@ def visit_curve(
     fewest = most if optional.rules is None else max(1, int(optional.rules.required.sum()))
     rows: list[VisitRow] = []
     notes: list[str] = []
-    untrained = untrained_row(optional)
+    untrained, floor = untrained_row(optional), floor_of(optional)
     numbers = _numbers(fewest, most)
     initial: Any = None
     rounds = Rounds(budget)
@@ -233,7 +233,7 @@ def visit_curve(
         if rows and (rounds.is_late or budget.exhausted):
             notes.append(f"{budget.end} after the rows for up to {count_text(numbers[k - 1], 'visit')}")
             break
-        one = problem.replace(visits=replace(rules, at_least=many, at_most=many))
+        one = optional.replace(visits=replace(rules, at_least=many, at_most=many))
         part = budget.for_one_job().part(1 / (len(numbers) - k))
         try:
             with rounds.measure():
@@ -248,7 +248,7 @@ def visit_curve(
         budget.progress("visits", (k + 1) / len(numbers))
     if untrained is not None:
         rows.insert(0, untrained)
-    return VisitCurve(tuple(rows), floor_of(problem), problem.dissimilarity_kind, tuple(notes), problem=optional)
+    return VisitCurve(tuple(rows), floor, problem.dissimilarity_kind, tuple(notes), problem=optional)
 
 
 def untrained_row(problem: Problem) -> VisitRow | None:
