@@ -38,7 +38,7 @@ from learnroute.comparison.of_learners import (
     SHORTEST,
     LearnerRow,
 )
-from learnroute.model.pooled import floor_of, pooled_error
+from learnroute.model.pooled import floor_of, pooled_curve
 from learnroute.model.spectrum import Moments, proximal_moments
 from learnroute.plots import draw_learners
 from learnroute.solvers.params import IteratedLocalSearchParams, SolverParams
@@ -167,21 +167,21 @@ def test_recursive_least_squares_has_the_error_of_sampled_fits(m: int, counts: l
     products = np.einsum("rmk,rk->rm", x, y) + total * value * first
     models = np.linalg.solve(moments, products[:, :, None])[:, :, 0]
     errors = ((models[:, None, :] - truth) ** 2).sum(axis=2).mean(axis=1)
-    predicted = float(pooled_error(problem, [value])[0])
+    predicted = float(pooled_curve(problem)(np.array([value]))[0])
     assert abs(errors.mean() - predicted) < 3.5 * errors.std() / np.sqrt(runs)
 
 
 def test_recursive_least_squares_has_known_limits() -> None:
     problem = random_problem("vectors", 5, Learner(10, 40, 0.5), 1)
     fixed = problem.with_regularization(1.0)
-    assert pooled_error(fixed, [1e12])[0] == pytest.approx(problem.initial.mean(), rel=1e-6)
+    assert pooled_curve(fixed)(np.array([1e12]))[0] == pytest.approx(problem.initial.mean(), rel=1e-6)
     many = problem.with_regularization(1.0).replace(samples=[10**6] * 5)
-    assert pooled_error(many, [1e-9])[0] == pytest.approx(floor_of(problem), rel=1e-4)
+    assert pooled_curve(many)(np.array([1e-9]))[0] == pytest.approx(floor_of(problem), rel=1e-4)
     same = fixed.replace(vectors=np.zeros((5, 3)))  # one model everywhere: least squares with 5·40 samples
-    assert pooled_error(same, [1e-12])[0] == pytest.approx(10 * 0.25 / (200 - 10 - 1), rel=1e-6)
+    assert pooled_curve(same)(np.array([1e-12]))[0] == pytest.approx(10 * 0.25 / (200 - 10 - 1), rel=1e-6)
     found = row(compare_learners(problem), RECURSIVE, SHORTEST)
     values = np.logspace(-9, 4, 1001)
-    assert found.error == pytest.approx(float(pooled_error(fixed, values).min()), rel=1e-5)
+    assert found.error == pytest.approx(float(pooled_curve(fixed)(np.array(values)).min()), rel=1e-5)
 
 
 def test_savings_and_memory_are_reported() -> None:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,9 @@ from learnroute import (
 from learnroute.cli import run
 from learnroute.learning import simulate
 from learnroute.model.losses import error_over_time, final_errors, slopes
-from learnroute.model.pooled import floor_of, pooled_error
+from learnroute.model.pooled import floor_of, pooled_curve
 from learnroute.model.subsets import restrict_to, with_depot, with_region
+from learnroute.model.validation import FloatArray
 from learnroute.tuning import error_curve
 
 IMPORTANCE = [3.0, 0.0, 1.0, 0.5, 2.0]
@@ -150,9 +152,13 @@ def test_simulations_agree_with_the_law(learner: Learner, order: list[int]) -> N
 @pytest.mark.parametrize("samples", [None, [10, 20, 30, 40, 50]])
 def test_errors_are_linear_in_the_weights(samples: list[int] | None) -> None:
     """With one region of weight 1 the mean is its error; all others are weighted means of these."""
-    problem, table = problem_of(LEARNERS["proximal"], samples=samples), [0.01, 0.3, 5.0]
+    problem, table = problem_of(LEARNERS["proximal"], samples=samples), np.array([0.01, 0.3, 5.0])
     alone = [problem.replace(importance=row) for row in np.eye(5)]
-    for curve in (pooled_error, lambda one, given: error_curve(one, [3, 0, 4, 1, 2], given)):
+    curves: list[Callable[[Problem, FloatArray], FloatArray]] = [
+        lambda one, given: pooled_curve(one)(given),
+        lambda one, given: error_curve(one, [3, 0, 4, 1, 2], given.tolist()),
+    ]
+    for curve in curves:
         by_region = np.array([curve(one, table) for one in alone])
         np.testing.assert_allclose(curve(problem, table), WEIGHTS @ by_region / 5, rtol=1e-10)
         np.testing.assert_allclose(curve(problem.replace(importance=None), table), by_region.mean(axis=0), rtol=1e-10)

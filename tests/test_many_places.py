@@ -15,7 +15,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.travel import Places
 from learnroute.solvers.params import BoundParams, OneTreeParams, SolverParams
 from learnroute.verification import bounds, exact
-from learnroute.verification.plans import recomputed_bound
+from recomputed import recomputed_bound
 from samples import OVER, UNDER
 
 CONSTRAINTS = {

@@ -144,6 +144,11 @@ def did_you_mean(name: object, known: Iterable[Any], otherwise: str = "known are
     return f"{otherwise} {list_names(names)}"
 
 
+def count_text(number: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural: `1 visit`, `2 visits`."""
+    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def list_names(names: Sequence[str]) -> str:
     """Return a list of names as text; only the first few if there are many."""
     return ", ".join(names) or "none" if len(names) <= MOST_LISTED + 4 else f"{', '.join(names[:MOST_LISTED])}, …"

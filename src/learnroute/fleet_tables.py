@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError, check_type
+from learnroute.errors import InputError, RefusedError, check_type, count_text
 from learnroute.model.fleet import CHOSEN, MERGED, OWN, Fleet
 from learnroute.model.law import Step, average
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
@@ -84,10 +84,10 @@ class FleetRow:
     def name(self) -> str:
         """The name of the row."""
         if self.rounds is not None:
-            return f"federated averaging, {_count(self.rounds, 'round')}"
+            return f"federated averaging, {count_text(self.rounds, 'round')}"
         if self.models == 1:
             return "1 vehicle" if self.serve == MERGED else "1 vehicle, or the initial model"
-        size = _count(self.vehicles, "vehicle") if self.vehicles > 1 else _count(self.models, "model")
+        size = count_text(self.vehicles, "vehicle") if self.vehicles > 1 else count_text(self.models, "model")
         return f"{size}, {self.serve}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -230,12 +230,12 @@ def compare_fleets(
     for k, fleet in enumerate(fleets):
         part = budget.for_one_job().part(1 / (len(fleets) - k))
         if rows and budget.exhausted:
-            notes.append(f"{budget.end} after {_count(k, 'row')} of {len(fleets)}")
+            notes.append(f"{budget.end} after {count_text(k, 'row')} of {len(fleets)}")
             break
         try:
             rows.append(FleetRow.of(plan_within(problem.replace(fleet=fleet), METHODS["auto"], seed, part), fleet))
         except (InputError, RefusedError) as error:
-            said = f"{_count(fleet.size, 'vehicle' if fleet.vehicles > 1 else 'model')}, {fleet.serve}: {error}"
+            said = f"{count_text(fleet.size, 'vehicle' if fleet.vehicles > 1 else 'model')}, {fleet.serve}: {error}"
             if k + 1 == len(fleets) and not rows:
                 raise
             notes.append(said)
@@ -303,7 +303,3 @@ def federated_error(problem: Problem, rounds: int) -> float:
         place = min(position, problem.most_visits - 1)
         errors = average(errors, Step(*(table[place] for table in problem.updates.tables)), counts, known.matrix)
     return float(errors @ problem.region_weights) / size
-
-
-def _count(number: int, what: str) -> str:
-    return f"1 {what}" if number == 1 else f"{number} {what}s"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import FloatArray, as_count, as_number
 from learnroute.planner import decide_learner, plan_within
-from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
 
 MOST_DRAWS = 100_000
@@ -201,27 +200,26 @@ def robustness(
     seed = as_count("seed", seed, least=0, meaning="the seed")
     problem = decide_learner(problem, seed, budget.part(0.5).for_one_job())
     upper, part = _with(problem, high), budget.part(DRAWS_SHARE).for_one_job()
-    began = time.monotonic()
-    planned = plan_within(upper, METHODS["auto"], seed, part.part(PLAN_SHARE))
-    longest = time.monotonic() - began  # estimated seconds per plan, and so per draw
+    rounds = Rounds(part)
+    with rounds.measure():
+        planned = plan_within(upper, METHODS["auto"], seed, part.part(PLAN_SHARE))
     rng = np.random.default_rng(seed)
     regrets: list[float] = []
     routes, ends, proved = Counter([planned.order]), Counter[str](), planned.optimal
     for k in range(draws):
-        if not part.has_seconds(longest):
+        if rounds.is_late:
             break
-        began = time.monotonic()
-        drawn = _with(problem, _draw_between(low, high, rng))
-        best = plan_within(drawn, METHODS["auto"], seed, part.part(PLAN_SHARE))
-        own = expected_loss(drawn, planned.order)
-        better = is_less(best.loss.total, own.total, PRINTED, own.magnitude)
-        order = best.order if better else planned.order
-        regrets.append(own.total - best.loss.total if better else 0.0)
-        ends[problem.regions[order[-1]]] += 1
-        routes[order] += 1
-        proved = proved and best.optimal
-        budget.progress("draws", (k + 1) / draws)
-        longest = max(longest, time.monotonic() - began)
+        with rounds.measure():
+            drawn = _with(problem, _draw_between(low, high, rng))
+            best = plan_within(drawn, METHODS["auto"], seed, part.part(PLAN_SHARE))
+            own = expected_loss(drawn, planned.order)
+            better = is_less(best.loss.total, own.total, PRINTED, own.magnitude)
+            order = best.order if better else planned.order
+            regrets.append(own.total - best.loss.total if better else 0.0)
+            ends[problem.regions[order[-1]]] += 1
+            routes[order] += 1
+            proved = proved and best.optimal
+            budget.progress("draws", (k + 1) / draws)
     made = len(regrets)
     if not made:
         reason = "too few seconds for a single draw; give more"
@@ -287,23 +285,22 @@ def _sensitive_pairs(
     """
     own = planned.loss
     best, least = np.zeros_like(high), np.full(high.shape, np.inf)
-    longest, looked = 0.0, 0
+    rounds, looked = Rounds(budget), 0
     for order in routes:
-        if not budget.has_seconds(longest):
+        if rounds.is_late or budget.exhausted:
             break
-        began, looked = time.monotonic(), looked + 1
-        slope = slopes(upper, order)[0] - counted
-        behind = expected_loss(upper, order).total - own.total
-        best = np.maximum(best, slope * (high - low) - behind)
-        with np.errstate(divide="ignore", invalid="ignore"):  # how much smaller it must be for a tie
-            smaller = behind / slope if behind > 0 else np.zeros_like(high)  # 0 if it is better already
-        least = np.where((slope > 0) | (behind < 0), np.minimum(least, smaller), least)
-        longest = max(longest, time.monotonic() - began)
-    found = []
-    for place in np.argsort(-np.triu(best, 1), axis=None, kind="stable")[:TOLD].tolist():
+        looked += 1
+        with rounds.measure():
+            slope = slopes(upper, order)[0] - counted
+            behind = expected_loss(upper, order).total - own.total
+            best = np.maximum(best, slope * (high - low) - behind)
+            with np.errstate(divide="ignore", invalid="ignore"):  # how much smaller it must be for a tie
+                smaller = behind / slope if behind > 0 else np.zeros_like(high)  # 0 if it is better already
+            least = np.where((slope > 0) | (behind < 0), np.minimum(least, smaller), least)
+    found, gains = [], np.triu(best, 1).ravel()
+    places = np.flatnonzero(gains > PRINTED * own.magnitude)
+    for place in places[np.argsort(-gains[places], kind="stable")[:TOLD]].tolist():
         i, j = divmod(place, upper.size)
-        if best[i, j] <= PRINTED * own.magnitude or i >= j:
-            continue
         switch = float(high[i, j] - least[i, j])
         found.append(Pair((upper.regions[i], upper.regions[j]), float(low[i, j]), float(high[i, j]), switch,
                           float(best[i, j])))  # fmt: skip

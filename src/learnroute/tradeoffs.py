@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, check_type
+from learnroute.errors import InputError, check_type, count_text
 from learnroute.model.losses import expected_loss, objective_of, travel_cost
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
@@ -179,7 +179,7 @@ class Tradeoff(ResultMixin):
     @property
     def size_text(self) -> str:
         """The number of routes in words."""
-        return "1 route" if len(self.points) == 1 else f"{len(self.points)} routes"
+        return count_text(len(self.points), "route")
 
     def sheet(self, picked: Choice | None = None) -> Sheet:
         """Return the curve, the routes of some methods, and the picked route, or else the one chosen at the rate."""

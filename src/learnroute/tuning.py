@@ -87,18 +87,15 @@ def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, pa
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > EXACT_REGIONS else method
 
     def solve(variant: Problem) -> Visits:
+        part, rng = budget.for_one_job().part(ROUTE_SHARE), np.random.default_rng(seed)
         if variant.fleet_rules is not None:
-            part = budget.for_one_job().part(ROUTE_SHARE)
-            rng = np.random.default_rng(seed)
             found = quick.solve(fleet_objective_of(variant), rng, part, params).routes
             assert found is not None
             return found
         if variant.rules is not None:
-            part = budget.for_one_job().part(ROUTE_SHARE)
-            return solve_visits(variant, quick, np.random.default_rng(seed), part, params).order
+            return solve_visits(variant, quick, rng, part, params).order
         objective = objective_for_method(variant, objective_of(variant), quick)
-        part = budget.for_one_job().part(ROUTE_SHARE)
-        return variant.regions_of(quick.solve(objective, np.random.default_rng(seed), part, params).order)
+        return variant.regions_of(quick.solve(objective, rng, part, params).order)
 
     return solve
 

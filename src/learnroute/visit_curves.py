@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError, check_type
+from learnroute.errors import InputError, RefusedError, check_type, count_text
 from learnroute.model.losses import untrained_loss
 from learnroute.model.pooled import floor_of
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
@@ -161,22 +161,24 @@ class VisitCurve(ResultMixin):
             row = next(row for row in self.rows if first.error - row.error >= MOST * gained)
         share, bring = (first.error - row.error) / gained, "brings" if row.visits == 1 else "bring"
         if row is last:
-            return f"{_visits(row.visits)} {bring} the error from {first.error:.4g} to {last.error:.4g}"
+            return f"{count_text(row.visits, 'visit')} {bring} the error from {first.error:.4g} to {last.error:.4g}"
         said = f"{100 * share:.3g} % of the improvement that {last.visits} bring"
         if is_less(1.0, share, SAME):
             said = f"a smaller error than {last.visits}"
         travel = f", with {100 * row.travel / last.travel:.3g} % of the travel" if last.travel > 0 else ""
-        return f"{_visits(row.visits)} {bring} {said}{travel}"
+        return f"{count_text(row.visits, 'visit')} {bring} {said}{travel}"
 
     def sheet(self) -> Sheet:
         """Return the table, the best number of visits, and the improvement that a few visits bring."""
         best = self.rows[self.best]
         lines = [
-            ("best", f"{_visits(best.visits)}: total loss {best.total:.6g}"),
+            ("best", f"{count_text(best.visits, 'visit')}: total loss {best.total:.6g}"),
             ("in short", self.summary),
             *(("note", note) for note in self.notes),
         ]
-        return Sheet(f"up to {_visits(self.rows[-1].visits)}, best with {best.visits}", (self.table(),), tuple(lines))
+        return Sheet(
+            f"up to {count_text(self.rows[-1].visits, 'visit')}, best with {best.visits}", (self.table(),), tuple(lines)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -223,15 +225,15 @@ def visit_curve(
     fewest = most if optional.rules is None else max(1, int(optional.rules.required.sum()))
     rows: list[VisitRow] = []
     notes: list[str] = []
-    untrained = untrained_row(optional)
+    untrained, floor = untrained_row(optional), floor_of(optional)
     numbers = _numbers(fewest, most)
     initial: Any = None
     rounds = Rounds(budget)
     for k, many in enumerate(numbers):
         if rows and (rounds.is_late or budget.exhausted):
-            notes.append(f"{budget.end} after the rows for up to {_visits(numbers[k - 1])}")
+            notes.append(f"{budget.end} after the rows for up to {count_text(numbers[k - 1], 'visit')}")
             break
-        one = problem.replace(visits=replace(rules, at_least=many, at_most=many))
+        one = optional.replace(visits=replace(rules, at_least=many, at_most=many))
         part = budget.for_one_job().part(1 / (len(numbers) - k))
         try:
             with rounds.measure():
@@ -246,17 +248,13 @@ def visit_curve(
         budget.progress("visits", (k + 1) / len(numbers))
     if untrained is not None:
         rows.insert(0, untrained)
-    return VisitCurve(tuple(rows), floor_of(problem), problem.dissimilarity_kind, tuple(notes), problem=optional)
+    return VisitCurve(tuple(rows), floor, problem.dissimilarity_kind, tuple(notes), problem=optional)
 
 
 def untrained_row(problem: Problem) -> VisitRow | None:
     """Return the row without visits; None if the initial model's error is unknown."""
     error = untrained_loss(problem)
     return None if error is None else VisitRow(0, (), (), error, 0.0, error, optimal=True)
-
-
-def _visits(many: int) -> str:
-    return "1 visit" if many == 1 else f"{many} visits"
 
 
 def _numbers(least: int, most: int) -> list[int]:

@@ -25,7 +25,7 @@ from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.methods import search_and_prove
 from learnroute.solvers.params import DEFAULTS, BranchAndCutParams, OneTreeParams, ProofParams
 from learnroute.study.families import random_problem
-from learnroute.verification.plans import recomputed_bound
+from recomputed import recomputed_bound
 from samples import ALL_FAMILIES, UNDER, asymmetric, linear_of
 
 RNG = np.random.default_rng

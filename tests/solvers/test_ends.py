@@ -28,7 +28,7 @@ from learnroute.solvers.methods import exact, search_and_prove
 from learnroute.solvers.params import DEFAULTS, AscentParams, NgRouteParams, OneTreeParams, ProofParams
 from learnroute.verification.exact import model_of
 from learnroute.verification.held_karp import least_order
-from learnroute.verification.plans import recomputed_bound
+from recomputed import recomputed_bound
 from samples import factors_of
 
 RNG = np.random.default_rng

@@ -21,7 +21,7 @@ from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.methods import exact
 from learnroute.solvers.params import DEFAULTS, BranchAndCutParams
-from learnroute.verification.plans import recomputed_bound
+from recomputed import recomputed_bound
 
 RNG = np.random.default_rng
 

@@ -24,7 +24,7 @@ from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import AscentParams, NgRouteParams, OneTreeParams, ProofParams, SolverParams
 from learnroute.study.families import random_problem
-from learnroute.verification.plans import recomputed_bound
+from recomputed import recomputed_bound
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric, linear_of
 
 RNG = np.random.default_rng

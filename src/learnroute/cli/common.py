@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import wrap
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
@@ -310,12 +311,8 @@ def problem_options(function: F, without: Collection[str] = ()) -> F:
     return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
 
 
-ROUTE_OPTIONS = (
-    "optional", "require", "forbid", "repeat", "at_most", "budget", "vehicles", "models", "serve", "longest", "limit",
-)  # fmt: skip
-
-
 FLEET_OPTIONS = ("vehicles", "models", "serve", "longest", "limit")
+ROUTE_OPTIONS = ("optional", "require", "forbid", "repeat", "at_most", "budget", *FLEET_OPTIONS)
 one_model_options = functools.partial(problem_options, without=FLEET_OPTIONS)  # of commands that reject fleets
 
 
@@ -359,18 +356,23 @@ def given_options(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def seed_option(function: F) -> F:
-    """Add --seed."""
-    return common_option(
-        "--seed", type=int, default=0, show_default=True, help="Random seed; the same seed gives the same result."
-    )(function)
+def suffixes(known: Iterable[str]) -> str:
+    """Return the list of known suffixes as text."""
+    named = [suffix or "a folder of CSV tables" for suffix in known]
+    return ", ".join(named[:-1]) + f" or {named[-1]}"
 
 
-def time_option(function: F) -> F:
-    """Add --time-limit."""
-    return common_option(
-        "--time-limit", type=float, metavar="SECONDS", help="Stop after this time with the best result found."
-    )(function)
+seed_option = common_option(
+    "--seed", type=int, default=0, show_default=True, help="Random seed; the same seed gives the same result."
+)
+time_option = common_option(
+    "--time-limit", type=float, metavar="SECONDS", help="Stop after this time with the best result found."
+)
+json_option = common_option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+plot_option = common_option(
+    "--plot", "pictures", type=click.Path(path_type=Path), metavar="FILE", multiple=True,
+    help=f"Draw a picture ({suffixes(PICTURES)}). May be repeated.",
+)  # fmt: skip
 
 
 def time_left(time_limit: float | None) -> float | None:
@@ -381,31 +383,12 @@ def time_left(time_limit: float | None) -> float | None:
     return max(time_limit - PRINTING - (time.monotonic() - began), 1e-3)
 
 
-def json_option(function: F) -> F:
-    """Add --json."""
-    return common_option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(function)
-
-
 def output_option(help_text: str, required: bool = False) -> Callable[[F], F]:
     """Return a decorator that adds -o, which may be repeated."""
     return common_option(
         "-o", "--output", "outputs", type=click.Path(path_type=Path), metavar="FILE", multiple=True, required=required,
         help=f"{help_text} May be repeated.",
     )  # fmt: skip
-
-
-def suffixes(known: Iterable[str]) -> str:
-    """Return the list of known suffixes as text."""
-    named = [suffix or "a folder of CSV tables" for suffix in known]
-    return ", ".join(named[:-1]) + f" or {named[-1]}"
-
-
-def plot_option(function: F) -> F:
-    """Add --plot, which may be repeated."""
-    return common_option(
-        "--plot", "pictures", type=click.Path(path_type=Path), metavar="FILE", multiple=True,
-        help=f"Draw a picture ({suffixes(PICTURES)}). May be repeated.",
-    )(function)  # fmt: skip
 
 
 def parse_numbers(field: str, text: str) -> list[int]:
@@ -481,6 +464,13 @@ def problem_file_of(path: Path) -> Path:
     if found != path:
         say(f"reading {printable(str(found))}")
     return found
+
+
+def exit_if_interrupted(stop: Event) -> None:
+    """Say that a result is not final and end with its exit code, if the user interrupted the work."""
+    if stop.is_set():
+        say("interrupted: this is the best route found so far")
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def say(text: str) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from learnroute.cli.common import (
-    INTERRUPTED,
     METHOD_HELP,
     METHOD_LIST,
     Name,
     Source,
     check_outputs,
     command,
+    exit_if_interrupted,
     json_option,
     output_option,
     output_result,
@@ -23,7 +23,6 @@ from learnroute.cli.common import (
     plot_option,
     problem_options,
     route_stops,
-    say,
     seed_option,
     show_progress,
     suffixes,
@@ -84,9 +83,7 @@ def plan_command(
     with show_progress() as progress, stop_on_interrupt() as stop:
         found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads, stop)
     output_result(found, (*outputs, *pictures), as_json)
-    if stop.is_set():
-        say("interrupted: this is the best route found so far")
-        raise click.exceptions.Exit(INTERRUPTED)
+    exit_if_interrupted(stop)
 
 
 def _route_in(file: Path) -> list[Any]:

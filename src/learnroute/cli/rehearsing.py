@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from learnroute.cli.common import (
-    INTERRUPTED,
     Name,
     Source,
     check_outputs,
     command,
+    exit_if_interrupted,
     fleet_from_options,
     json_option,
     output_option,
@@ -20,7 +20,6 @@ from learnroute.cli.common import (
     plot_option,
     report_files,
     route_options,
-    say,
     seed_option,
     show_progress,
     suffixes,
@@ -149,9 +148,7 @@ def rehearse_command(
         found.plan.save(path)
         report_files(path)
     output_result(found, pictures, as_json)
-    if stop.is_set():
-        say("interrupted: this is the best route found so far")
-        raise click.exceptions.Exit(INTERRUPTED)
+    exit_if_interrupted(stop)
 
 
 def _depot_of(text: str, travel: Any, fields: dict[str, Any], regions: dict[str, Any], returns: bool) -> Depot:

@@ -6,10 +6,6 @@
 #include <utility>
 
 namespace learnroute {
-namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-}
-
 AlphaNearness::AlphaNearness(SparseGraph graph, double first_step)
     : graph_(std::move(graph)), forest_(graph_.vertices()), multipliers_(graph_.vertices()), best_(graph_.vertices()),
       last_direction_(graph_.vertices()), step_(first_step),
@@ -22,18 +18,18 @@ AlphaNearness::AlphaNearness(SparseGraph graph, double first_step)
 /// The edge added to the tree is the second cheapest edge of a leaf, for the leaf at which it is the most expensive.
 double AlphaNearness::one_tree_bound(std::vector<double> &direction) {
     auto total = forest_.span(graph_, multipliers_);
-    auto extra = -infinity;
+    auto extra = -inf;
     auto leaf = SpanningForest::none;
     for (std::size_t i = 0; i < graph_.vertices(); ++i) {
         auto const v = static_cast<Index>(i);
         direction[v] = forest_[v].degree - 2.0;
         if (forest_[v].degree != 1)
             continue;
-        auto second = infinity;
+        auto second = inf;
         for (auto e = graph_.start[v]; e < graph_.start[v + 1]; ++e)
             if (auto const u = graph_.target[e]; forest_[v].parent != u && forest_[u].parent != v)
                 second = std::min(second, graph_.cost[e] + multipliers_[u] + multipliers_[v]);
-        if (extra < second && second < infinity) {
+        if (extra < second && second < inf) {
             extra = second;
             leaf = v;
         }
@@ -52,7 +48,7 @@ void AlphaNearness::take_step() {
     std::vector<double> direction(multipliers_.size());
     auto const bound = one_tree_bound(direction);
     if (bound > bound_) {
-        if (is_beginning_ && bound_ > -infinity)
+        if (is_beginning_ && bound_ > -inf)
             step_ *= 2.0;
         bound_ = bound;
         best_ = multipliers_;
@@ -100,7 +96,7 @@ std::vector<std::int64_t> AlphaNearness::candidate_lists(std::span<double const>
         for (auto e = graph_.start[v]; e < graph_.start[v + 1]; ++e) {
             auto a = v;
             auto b = graph_.target[e];
-            auto dearest = -infinity;
+            auto dearest = -inf;
             while (a != b && a != SpanningForest::none) {
                 if (depth[a] < depth[b])
                     std::swap(a, b);
@@ -108,7 +104,7 @@ std::vector<std::int64_t> AlphaNearness::candidate_lists(std::span<double const>
                 a = forest_[a].parent;
             }
             auto const reduced = graph_.cost[e] + multipliers[v] + multipliers[graph_.target[e]];
-            ranked.emplace_back(a == b ? std::max(0.0, reduced - dearest) : infinity, graph_.cost[e], e);
+            ranked.emplace_back(a == b ? std::max(0.0, reduced - dearest) : inf, graph_.cost[e], e);
         }
         auto const taken = ranked.begin() + std::min(most, ranked.size());
         std::partial_sort(ranked.begin(), taken, ranked.end());

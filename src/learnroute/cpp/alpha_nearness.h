@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -23,7 +22,7 @@ class AlphaNearness {
     std::vector<double> multipliers_;
     std::vector<double> best_;
     std::vector<double> last_direction_;
-    double bound_ = -std::numeric_limits<double>::infinity();
+    double bound_ = -inf;
     double step_;
     int period_;        // number of steps between two changes of `step_` ...
     int in_period_ = 0; // ... and number of steps taken since the last change

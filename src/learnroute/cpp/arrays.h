@@ -25,22 +25,28 @@ using FloatMatrix = nb::ndarray<double const, nb::numpy, nb::ndim<2>, nb::c_cont
 using IntMatrix = nb::ndarray<std::int64_t const, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using BoolMatrix = nb::ndarray<bool const, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+/// The type of the entries of an array.
+template <typename Array> using Item = std::remove_const_t<typename Array::Scalar>;
+
 template <typename Array> auto span_of(Array const &array) {
     return std::span{array.data(), array.size()};
 }
 
 template <typename Array> auto matrix_of(Array const &array) {
-    using T = std::remove_const_t<std::remove_pointer_t<decltype(array.data())>>;
-    return MatrixView<T>{array.data(), array.shape(0), array.shape(1)};
+    return MatrixView<Item<Array>>{array.data(), array.shape(0), array.shape(1)};
+}
+
+template <typename Array> auto vector_of(Array const &array) {
+    return std::vector<Item<Array>>(array.data(), array.data() + array.size());
 }
 
 /// Convert indices from Python (int64) to those of the core (int32).
+inline std::vector<Index> indices_of(std::span<std::int64_t const> given) {
+    return {given.begin(), given.end()};
+}
+
 inline std::vector<Index> indices_of(IntVector const &array) {
-    auto const given = span_of(array);
-    std::vector<Index> found(given.size());
-    for (std::size_t i = 0; i < given.size(); ++i)
-        found[i] = static_cast<Index>(given[i]);
-    return found;
+    return indices_of(span_of(array));
 }
 
 template <typename T> using OwnedVector = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
@@ -65,8 +71,19 @@ template <typename T> OwnedMatrix<T> to_numpy(std::vector<T> &&values, std::size
     return OwnedMatrix<T>(owned->data(), {owned->size() / columns, columns}, owner);
 }
 
+/// Pass a copy of numbers to Python.
+inline OwnedVector<double> to_numpy_copy(std::span<double const> values) {
+    return to_numpy(std::vector<double>(values.begin(), values.end()));
+}
+
 /// Convert indices of the core (int32) to a NumPy array (int64).
 inline OwnedVector<std::int64_t> to_numpy_indices(std::span<Index const> values) {
     return to_numpy(std::vector<std::int64_t>(values.begin(), values.end()));
+}
+
+/// Run a function without holding the global interpreter lock.
+template <typename Work> auto without_gil(Work const &work) {
+    nb::gil_scoped_release release;
+    return work();
 }
 } // namespace learnroute

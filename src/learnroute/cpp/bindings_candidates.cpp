@@ -19,11 +19,7 @@ void bind_candidates(nb::module_ &m) {
     m.def(
         "relative_neighbours",
         [](FloatMatrix const &travel, std::size_t most, std::size_t first, std::size_t last) {
-            std::vector<std::int64_t> lists;
-            {
-                nb::gil_scoped_release release;
-                lists = relative_neighbours(matrix_of(travel), most, first, last);
-            }
+            auto lists = without_gil([&] { return relative_neighbours(matrix_of(travel), most, first, last); });
             return to_numpy(std::move(lists), most);
         },
         "travel"_a.noconvert(), "most"_a, "first"_a, "last"_a,
@@ -35,7 +31,7 @@ void bind_candidates(nb::module_ &m) {
             [](AlphaNearness *self, IntVector const &start, IntVector const &target, FloatVector const &cost,
                double first_step) {
                 nb::gil_scoped_release release;
-                SparseGraph graph{indices_of(start), indices_of(target), {cost.data(), cost.data() + cost.size()}};
+                SparseGraph graph{indices_of(start), indices_of(target), vector_of(cost)};
                 new (self) AlphaNearness(std::move(graph), first_step);
             },
             "start"_a.noconvert(), "target"_a.noconvert(), "cost"_a.noconvert(), "first_step"_a,
@@ -44,20 +40,12 @@ void bind_candidates(nb::module_ &m) {
              "Raise the 1-tree bound by at most `steps` subgradient steps; return whether the ascent has ended.")
         .def_prop_ro("bound", &AlphaNearness::bound, "The best bound found.")
         .def_prop_ro(
-            "multipliers",
-            [](AlphaNearness const &self) {
-                auto const best = self.multipliers();
-                return to_numpy(std::vector<double>(best.begin(), best.end()));
-            },
+            "multipliers", [](AlphaNearness const &self) { return to_numpy_copy(self.multipliers()); },
             nb::rv_policy::move, "The multipliers of the best bound.")
         .def(
             "candidate_lists",
             [](AlphaNearness &self, FloatVector const &multipliers, std::size_t most) {
-                std::vector<std::int64_t> lists;
-                {
-                    nb::gil_scoped_release release;
-                    lists = self.candidate_lists(span_of(multipliers), most);
-                }
+                auto lists = without_gil([&] { return self.candidate_lists(span_of(multipliers), most); });
                 return to_numpy(std::move(lists), most);
             },
             "multipliers"_a.noconvert(), "most"_a,

@@ -22,12 +22,6 @@ std::vector<KdTree::Place> places_of(MatrixView<double> table) {
 OwnedMatrix<std::int64_t> to_numpy_lists(std::vector<std::int64_t> &&lists, std::size_t rows, std::size_t count) {
     return count > 0 ? to_numpy(std::move(lists), count) : OwnedMatrix<std::int64_t>(nullptr, {rows, 0});
 }
-
-/// Run a function without holding the global interpreter lock.
-template <typename Work> auto without_gil(Work const &work) {
-    nb::gil_scoped_release release;
-    return work();
-}
 } // namespace
 
 void bind_construction(nb::module_ &m) {

@@ -15,10 +15,6 @@ using namespace nb::literals;
 namespace {
 using Tours = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-std::vector<Index> indices_in(std::span<std::int64_t const> row) {
-    return {row.begin(), row.end()};
-}
-
 std::vector<OwnedVector<std::int64_t>> ab_cycles_of(IntVector const &tour, IntVector const &other, std::uint64_t seed) {
     std::vector<Neighbours> one, two;
     link(indices_of(tour), one);
@@ -49,7 +45,7 @@ OwnedMatrix<std::int64_t> to_numpy_changes(std::span<Change const> changes) {
 EdgeCounts edge_counts_of(MatrixView<std::int64_t> tours, std::span<double const> entropies) {
     EdgeCounts counts(static_cast<Index>(tours.columns()), {entropies.begin(), entropies.end()});
     for (std::size_t i = 0; i < tours.rows(); ++i)
-        counts.add_tour(indices_in(tours[i]));
+        counts.add_tour(indices_of(tours[i]));
     return counts;
 }
 
@@ -59,8 +55,8 @@ std::vector<double> cross_pairs(EdgeAssembly &assembly, std::span<std::int64_t> 
     std::vector<double> gains;
     for (std::size_t i = 0; i < pairs.rows(); ++i) {
         auto const row = tours.subspan(pairs(i, 0) * size, size);
-        auto tour = indices_in(row);
-        auto const other = indices_in(tours.subspan(pairs(i, 1) * size, size));
+        auto tour = indices_of(row);
+        auto const other = indices_of(tours.subspan(pairs(i, 1) * size, size));
         auto const seed = static_cast<std::uint64_t>(pairs(i, 2));
         gains.push_back(assembly.cross(tour, other, children, batches, RandomBits(seed)));
         std::ranges::copy(tour, row.begin());
@@ -93,11 +89,10 @@ void bind_crossover(nb::module_ &m) {
             "cross",
             [](EdgeAssembly &assembly, Tours const &tours, IntMatrix const &pairs, std::size_t children,
                std::size_t batches) {
-                auto gains = [&] {
-                    nb::gil_scoped_release release;
+                auto gains = without_gil([&] {
                     return cross_pairs(assembly, {tours.data(), tours.size()}, tours.shape(1), matrix_of(pairs),
                                        children, batches);
-                }();
+                });
                 return to_numpy(std::move(gains));
             },
             "tours"_a.noconvert(), "pairs"_a.noconvert(), "children"_a, "batches"_a,

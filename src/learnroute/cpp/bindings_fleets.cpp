@@ -16,14 +16,8 @@ void bind_fleets(nb::module_ &m) {
             "__init__",
             [](FleetProblem *self, std::shared_ptr<VisitProblem const> visits, FloatVector const &importance,
                Index vehicles, Index models, bool merged, bool equal, bool longest, double limit) {
-                new (self) FleetProblem{std::move(visits),
-                                        {importance.data(), importance.data() + importance.size()},
-                                        vehicles,
-                                        models,
-                                        merged,
-                                        equal,
-                                        longest,
-                                        limit};
+                new (self) FleetProblem{
+                    std::move(visits), vector_of(importance), vehicles, models, merged, equal, longest, limit};
             },
             "visits"_a, "importance"_a, nb::kw_only(), "vehicles"_a, "models"_a, "merged"_a, "equal"_a, "longest"_a,
             "limit"_a, "`models` is their total number: one per vehicle if there are several vehicles.");

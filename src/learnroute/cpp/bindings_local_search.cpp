@@ -104,11 +104,13 @@ void bind_terms(nb::module_ &m) {
                FloatMatrix const &coupling, FloatMatrix const &second, FloatMatrix const &noise,
                FloatMatrix const &dissimilarities, FloatVector const &initial, FloatVector const &scores, double total,
                double count, double most, double slowest, double least_gain, double floor) {
-                auto const copy = [](auto const &array) {
-                    return std::vector<double>(array.data(), array.data() + array.size());
-                };
-                auto updates = std::make_shared<ErrorUpdates>(
-                    ErrorUpdates{scores.size(), {}, copy(dissimilarities), copy(initial), copy(scores), total, count});
+                auto updates = std::make_shared<ErrorUpdates>(ErrorUpdates{scores.size(),
+                                                                           {},
+                                                                           vector_of(dissimilarities),
+                                                                           vector_of(initial),
+                                                                           vector_of(scores),
+                                                                           total,
+                                                                           count});
                 for (std::size_t i = 0; i < retention.size(); ++i)
                     updates->updates.push_back({retention.data()[i], plasticity.data()[i], coupling.data()[i],
                                                 second.data()[i], noise.data()[i]});

@@ -27,11 +27,7 @@ void bind_matching(nb::module_ &m) {
         .def(
             "dual_solution",
             [](Matching const &self) {
-                Matching::DualSolution found;
-                {
-                    nb::gil_scoped_release release;
-                    found = self.dual_solution();
-                }
+                auto found = without_gil([&] { return self.dual_solution(); });
                 nb::list sets;
                 for (auto const &set : found.sets)
                     sets.append(nb::make_tuple(to_numpy_indices(set.members), set.lift));
@@ -43,11 +39,7 @@ void bind_matching(nb::module_ &m) {
         .def(
             "unfold",
             [](Matching &self) {
-                std::vector<Index> mates;
-                {
-                    nb::gil_scoped_release release;
-                    mates = self.unfold();
-                }
+                auto mates = without_gil([&] { return self.unfold(); });
                 return to_numpy_indices(mates);
             },
             "Return each vertex's mate, or -1 if it has none. This removes the dual solution.");
@@ -58,11 +50,8 @@ void bind_matching(nb::module_ &m) {
             "negative_pairs",
             [](Pricing const &self, FloatMatrix const &weights, double scale, std::size_t first, std::size_t last,
                std::size_t most) {
-                std::vector<std::int64_t> found;
-                {
-                    nb::gil_scoped_release release;
-                    found = self.negative_pairs(matrix_of(weights), scale, first, last, most);
-                }
+                auto found =
+                    without_gil([&] { return self.negative_pairs(matrix_of(weights), scale, first, last, most); });
                 return to_numpy(std::move(found), 2);
             },
             "weights"_a.noconvert(), "scale"_a, "first"_a, "last"_a, "most"_a,
@@ -72,11 +61,8 @@ void bind_matching(nb::module_ &m) {
             "negative_pairs_of_places",
             [](Pricing const &self, FloatMatrix const &places, double unit, bool round, double scale, std::size_t first,
                std::size_t last, std::size_t most) {
-                std::vector<std::int64_t> found;
-                {
-                    nb::gil_scoped_release release;
-                    found = self.negative_pairs({matrix_of(places), unit, round}, scale, first, last, most);
-                }
+                auto found = without_gil(
+                    [&] { return self.negative_pairs({matrix_of(places), unit, round}, scale, first, last, most); });
                 return to_numpy(std::move(found), 2);
             },
             "places"_a.noconvert(), "unit"_a, "round"_a, "scale"_a, "first"_a, "last"_a, "most"_a,

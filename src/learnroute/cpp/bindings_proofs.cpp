@@ -16,7 +16,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <limits>
 #include <optional>
 #include <tuple>
 
@@ -35,10 +34,6 @@ StatusView status_of(StatusArray const &array) {
 
 MutableStatus status_of(MutableStatusArray const &array) {
     return {array.data(), array.shape(0)};
-}
-
-OwnedVector<double> to_numpy_copy(std::span<double const> values) {
-    return to_numpy(std::vector<double>(values.begin(), values.end()));
 }
 
 void bind_held_karp(nb::module_ &m) {
@@ -104,7 +99,7 @@ void bind_ascent(nb::module_ &m) {
                      "The value of a known order.")
         .def("set_pace", &SubgradientAscent::set_pace, "pace"_a, "Set the share of the gap that the next step aims at.")
         .def(
-            "forget_bound", [](SubgradientAscent &self) { self.set_bound(-std::numeric_limits<double>::infinity()); },
+            "forget_bound", [](SubgradientAscent &self) { self.set_bound(-inf); },
             "Discard the best bound so far, because the relaxation has changed.")
         .def(
             "advance",
@@ -145,10 +140,7 @@ void bind_one_trees(nb::module_ &m) {
             "__init__",
             [](SparseOneTrees *self, IntVector const &start, IntVector const &target, FloatVector const &cost,
                FloatVector const &out) {
-                auto const costs = span_of(cost);
-                auto const ends = span_of(out);
-                new (self) SparseOneTrees({indices_of(start), indices_of(target), {costs.begin(), costs.end()}},
-                                          {ends.begin(), ends.end()});
+                new (self) SparseOneTrees({indices_of(start), indices_of(target), vector_of(cost)}, vector_of(out));
             },
             "start"_a, "target"_a, "cost"_a, "out"_a)
         .def("ascend", &SparseOneTrees::ascend, "ascent"_a, "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
@@ -156,10 +148,8 @@ void bind_one_trees(nb::module_ &m) {
     m.def(
         "fix_by_reduced_cost",
         [](FloatMatrix const &costs, MutableStatusArray const &status, FloatVector const &multipliers, double limit) {
-            auto const found = [&] {
-                nb::gil_scoped_release release;
-                return fix_by_reduced_cost(matrix_of(costs), status_of(status), span_of(multipliers), limit);
-            }();
+            auto const found = without_gil(
+                [&] { return fix_by_reduced_cost(matrix_of(costs), status_of(status), span_of(multipliers), limit); });
             return std::tuple(found.bound, std::tuple(found.branch.vertex, found.branch.one, found.branch.two));
         },
         "costs"_a, "status"_a.noconvert(), "multipliers"_a, "limit"_a,
@@ -184,10 +174,7 @@ void bind_separation(nb::module_ &m) {
     m.def(
         "minimum_cuts",
         [](FloatMatrix const &x, double limit, double one) {
-            auto const found = [&] {
-                nb::gil_scoped_release release;
-                return minimum_cuts(matrix_of(x), limit, one);
-            }();
+            auto const found = without_gil([&] { return minimum_cuts(matrix_of(x), limit, one); });
             std::vector<OwnedVector<std::int64_t>> cuts;
             for (auto const &members : found)
                 cuts.push_back(to_numpy_indices(members));
@@ -242,10 +229,7 @@ void bind_ng_routes(nb::module_ &m) {
         .def(
             "q_route_costs",
             [](LayeredNetwork const &self, FloatVector const &multipliers) {
-                auto costs = [&] {
-                    nb::gil_scoped_release release;
-                    return self.q_route_costs(span_of(multipliers), Direction::forward);
-                }();
+                auto costs = without_gil([&] { return self.q_route_costs(span_of(multipliers), Direction::forward); });
                 return to_numpy(std::move(costs), self.size());
             },
             "multipliers"_a, "Return the cost of the cheapest q-route to each position and region.")

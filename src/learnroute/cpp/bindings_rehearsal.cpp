@@ -15,11 +15,8 @@ void bind_rehearsal(nb::module_ &m) {
             [](Rehearsal *self, std::size_t batches, std::size_t positions, std::size_t draws, FloatVector const &maps,
                FloatVector const &constants, FloatVector const &start, FloatVector const &roots,
                FloatVector const &aims, FloatVector const &rests) {
-                auto const copy = [](FloatVector const &array) {
-                    return std::vector<double>(array.data(), array.data() + array.size());
-                };
-                new (self) Rehearsal(batches, positions, draws, copy(maps), copy(constants), copy(start), copy(roots),
-                                     copy(aims), copy(rests));
+                new (self) Rehearsal(batches, positions, draws, vector_of(maps), vector_of(constants), vector_of(start),
+                                     vector_of(roots), vector_of(aims), vector_of(rests));
             },
             "batches"_a, "positions"_a, "draws"_a, "maps"_a, "constants"_a, "start"_a, "roots"_a, "aims"_a, "rests"_a,
             "Arrays are flat; the draw is the last index. Maps are by position, batch, row and column, constants by "

@@ -43,9 +43,6 @@ void bind_problem(nb::module_ &m) {
                FloatVector const &scores, double total, double count, BoolVector const &required,
                IntVector const &repeats, Index at_least, Index at_most, double budget, Index first, Index last,
                bool cyclic) {
-                auto const copy = [](auto const &array) {
-                    return std::vector<double>(array.data(), array.data() + array.size());
-                };
                 std::vector<VisitProblem::Update> updates;
                 for (std::size_t i = 0; i < retention.size(); ++i)
                     updates.push_back({retention.data()[i], plasticity.data()[i], coupling.data()[i], second.data()[i],
@@ -53,20 +50,20 @@ void bind_problem(nb::module_ &m) {
                 auto const coupled = std::ranges::any_of(span_of(coupling), [](double q) { return q != 0.0; });
                 new (self) VisitProblem{static_cast<Index>(scores.size()),
                                         rate,
-                                        copy(travel),
+                                        vector_of(travel),
                                         transpose(travel),
                                         std::move(updates),
                                         retention.shape(0) == 1,
                                         retention.shape(1) == 1,
                                         coupled,
-                                        copy(dissimilarities),
+                                        vector_of(dissimilarities),
                                         transpose(dissimilarities),
-                                        copy(initial),
-                                        copy(scores),
+                                        vector_of(initial),
+                                        vector_of(scores),
                                         total,
                                         count,
                                         {required.data(), required.data() + required.size()},
-                                        {repeats.data(), repeats.data() + repeats.size()},
+                                        indices_of(repeats),
                                         at_least,
                                         at_most,
                                         budget,
@@ -83,11 +80,7 @@ void bind_problem(nb::module_ &m) {
         .def(
             "nearest",
             [](VisitProblem const &self, std::size_t most) {
-                std::vector<std::int64_t> lists;
-                {
-                    nb::gil_scoped_release release;
-                    lists = self.nearest(most);
-                }
+                auto lists = without_gil([&] { return self.nearest(most); });
                 return to_numpy(std::move(lists), most);
             },
             "most"_a, "Return the nearest others of each region by travel there and back, nearest first.");
@@ -124,11 +117,8 @@ void bind_search(nb::module_ &m) {
         .def_prop_ro("travel", &VisitRoute::travel, "Its travel.")
         .def(
             "insertion_values",
-            [](VisitRoute &self, Index region) {
-                auto const found = self.insertion_values(region);
-                return to_numpy(std::vector<double>(found.begin(), found.end()));
-            },
-            "region"_a, "Return the value with an additional visit to a region, by place of insertion.");
+            [](VisitRoute &self, Index region) { return to_numpy_copy(self.insertion_values(region)); }, "region"_a,
+            "Return the value with an additional visit to a region, by place of insertion.");
     nb::class_<VisitSearch>(m, "VisitSearch", "Ruin and recreate of a sequence of visits, by simulated annealing.")
         .def(
             "__init__",

@@ -1,13 +1,10 @@
 #include "candidate_lists.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace learnroute {
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Minimum number of nearest regions that are first searched for relative neighbours.
 constexpr std::size_t looked_at = 32;
 
@@ -24,21 +21,6 @@ bool has_few_nearer(MatrixView<double> travel, std::span<std::int64_t const> lis
     return true;
 }
 } // namespace
-
-void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::int64_t> near, std::span<double> apart) {
-    std::ranges::fill(apart, infinity);
-    for (std::size_t j = 0; j < ways.size(); ++j) {
-        if (!(ways[j] < apart.back()) || j == i)
-            continue;
-        auto place = near.size() - 1;
-        for (; place > 0 && apart[place - 1] > ways[j]; --place) {
-            apart[place] = apart[place - 1];
-            near[place] = near[place - 1];
-        }
-        apart[place] = ways[j];
-        near[place] = static_cast<std::int64_t>(j);
-    }
-}
 
 void insert_quadrant_neighbours(KdTree const &tree, std::span<std::int64_t> lists, std::size_t most) {
     for (std::size_t i = 0; i < tree.items().size(); ++i) {
@@ -71,7 +53,7 @@ std::vector<std::int64_t> relative_neighbours(MatrixView<double> travel, std::si
         auto const is_nearer = [ways](std::int64_t a, std::int64_t b) {
             return std::pair(ways[a], a) < std::pair(ways[b], b);
         };
-        fill_nearest(ways, i, near, apart);
+        fill_nearest([ways](std::size_t j) { return ways[j]; }, size, i, near, apart);
         list.clear();
         for (auto const j : near)
             if (list.size() < most && has_few_nearer(travel, list, i, j))

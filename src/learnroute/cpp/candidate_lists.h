@@ -3,15 +3,31 @@
 #include "kd_tree.h"
 #include "matrix_view.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace learnroute {
-/// Fill `near` with the nearest regions other than i, nearest first, ties by number, and `apart` with their distances
-/// `ways`, which are finite. As there are only a few, insertion is faster than std::partial_sort_copy.
-void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::int64_t> near, std::span<double> apart);
+/// Fill `near` with the nearest of `size` regions other than i, nearest first, ties by number, and `apart` with their
+/// distances `way(j)`, which are finite. As there are only a few, insertion is faster than std::partial_sort_copy.
+template <typename Way> void fill_nearest(Way const &way, std::size_t size, std::size_t i, std::span<std::int64_t> near,
+                                          std::span<double> apart) {
+    std::ranges::fill(apart, inf);
+    for (std::size_t j = 0; j < size; ++j) {
+        double const here = way(j);
+        if (!(here < apart.back()) || j == i)
+            continue;
+        auto place = near.size() - 1;
+        for (; place > 0 && apart[place - 1] > here; --place) {
+            apart[place] = apart[place - 1];
+            near[place] = near[place - 1];
+        }
+        apart[place] = here;
+        near[place] = static_cast<std::int64_t>(j);
+    }
+}
 
 /// Insert the two nearest places of each quadrant (Johnson and McGeoch 1997) into candidate lists. They replace the
 /// farthest entries.

@@ -1,11 +1,7 @@
 #include "costs.h"
 
-#include <limits>
-
 namespace learnroute {
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 double cost_of_end(std::vector<double> const &ends, std::size_t regions, Index a, Index b) {
     if (a > b)
         std::swap(a, b);
@@ -25,8 +21,8 @@ double DirectedCosts::operator()(Index a, Index b) const {
         std::swap(a, b);
     auto const columns = static_cast<std::size_t>(regions) + 1;
     if (a < regions) // travel to a, from b or from `start`; there is none from `end`
-        return b >= regions && b <= 2 * regions ? matrix[(b - regions) * columns + a] : infinity;
-    return b == 2 * regions + 1 ? matrix[(a - regions) * columns + regions] : infinity;
+        return b >= regions && b <= 2 * regions ? matrix[(b - regions) * columns + a] : inf;
+    return b == 2 * regions + 1 ? matrix[(a - regions) * columns + regions] : inf;
 }
 
 double PlaneCosts::end_cost(Index a, Index b) const {
@@ -44,7 +40,7 @@ Costs Costs::from_matrix(MatrixView<double> travel, std::span<std::int64_t const
                          std::span<double const> finish, bool directed, bool has_ends) {
     auto const regions = order.size();
     auto const size = regions + (directed ? 1 : has_ends ? 2 : 0);
-    LargeArray matrix(size * size, infinity);
+    LargeArray matrix(size * size, inf);
     for (std::size_t i = 0; i < regions; ++i) {
         auto const row = travel[static_cast<std::size_t>(order[i])];
         for (std::size_t j = 0; j < regions; ++j)

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 
 namespace learnroute {
 namespace {
-auto constexpr infinity = std::numeric_limits<double>::infinity();
 auto constexpr least_entropy = 1e-9;   // smaller losses of entropy are replaced by this one
 auto constexpr rounding_error = 1e-15; // gains below this share of a sum may be due to rounding
 } // namespace
@@ -85,11 +83,11 @@ double EdgeAssembly::make_child(std::span<Index const> cycle, double score) {
         removed += old;
     }
     if (!subtours_.cut(cycle, positions_))
-        return -infinity;
+        return -inf;
     auto const hope = credit();
     auto const least = limits_.least_gain + rounding_error * removed;
     if (!(gain + hope > least))
-        return -infinity;
+        return -inf;
     subtours_.find();
     for (std::size_t i = 0; i < count; ++i) {
         replace(removed_from(i), removed_to(i), removed_to(i > 0 ? i - 1 : count - 1));
@@ -104,7 +102,7 @@ double EdgeAssembly::make_child(std::span<Index const> cycle, double score) {
         if (!layout_.has_ends || terms_->reaches_end(size_, latest))
             gain += score - score_part().first;
     }
-    return gain > least ? gain : -infinity;
+    return gain > least ? gain : -inf;
 }
 
 /// Return the maximum gain in scores of a child.
@@ -122,7 +120,7 @@ double EdgeAssembly::credit() const {
 /// Returns -inf if no candidate edge leaves a subtour, or if the gain does not exceed `least`.
 template <typename Cost> double EdgeAssembly::join_subtours(Cost const &cost, double least) {
     struct Exchange {
-        double gain = -infinity;
+        double gain = -inf;
         Index subtour = -1;
         Index a = -1, next_a = -1, b = -1, next_b = -1;
     };
@@ -161,7 +159,7 @@ template <typename Cost> double EdgeAssembly::join_subtours(Cost const &cost, do
         }
         gain += best.gain;
         if (!(gain > least))
-            return -infinity;
+            return -inf;
         exchange(best.a, best.next_a, best.b, best.next_b);
         subtours_.merge(smallest, best.subtour);
     }
@@ -207,7 +205,7 @@ std::pair<double, Index> EdgeAssembly::score_part() {
     auto const last = tour_.back();
     if (auto const start = layout_.start(); layout_.has_ends) // `start` is behind `end`
         return {terms_->value({neighbours_, last, neighbours_[last].other_than(start)}), start};
-    std::pair best{infinity, Index{-1}};
+    std::pair best{inf, Index{-1}};
     for (auto const behind : {neighbours_[last].before, neighbours_[last].after})
         if (!layout_.fixed(last, behind))
             best = std::min(best, {terms_->value({neighbours_, behind, last}), behind},

@@ -8,7 +8,6 @@
 
 namespace learnroute {
 namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
 constexpr auto shorter = 0.01; // weight of the mean travel per vehicle if the longest route is paid for
 } // namespace
 

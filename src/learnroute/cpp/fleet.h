@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -25,7 +24,7 @@ using FleetRoutes = std::vector<std::vector<FleetVisit>>;
 
 /// A place to insert a visit, and the value of the routes after the insertion.
 struct Insertion {
-    double value = std::numeric_limits<double>::infinity();
+    double value = inf;
     Index vehicle = -1;
     Index place = -1;
     Index model = -1;

@@ -2,19 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace learnroute {
-namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
-
-VisitProblem::Update sizes_of(VisitProblem::Update const &update) {
-    return {std::abs(update.retention), std::abs(update.plasticity), -std::abs(update.coupling),
-            std::abs(update.second), std::abs(update.noise)};
-}
-} // namespace
-
 void FleetEnumeration::Errors::train(FleetProblem const &problem, VisitProblem::Update const &update,
                                      FleetVisit visit) {
     auto const regions = static_cast<std::size_t>(problem.visits->regions);
@@ -41,7 +31,7 @@ void FleetEnumeration::Errors::train(FleetProblem const &problem, VisitProblem::
 
 FleetEnumeration::FleetEnumeration(std::shared_ptr<FleetProblem const> problem, double relative)
     : problem_(std::move(problem)), relative_(relative), counts_(visits().regions), means_(problem_->models),
-      between_(static_cast<std::size_t>(problem_->models) * problem_->models), value_(inf), low_(inf) {
+      between_(static_cast<std::size_t>(problem_->models) * problem_->models) {
     auto const models = static_cast<std::size_t>(problem_->models);
     Node node{};
     for (std::size_t model = 0; model < models; ++model)
@@ -89,7 +79,7 @@ bool FleetEnumeration::visit(FleetVisit visit) {
     auto const &update = visits().update(before.trainings[visit.model], region);
     node = before;
     node.errors.train(*problem_, update, visit);
-    node.sizes.train(*problem_, sizes_of(update), visit);
+    node.sizes.train(*problem_, update.of_sizes(), visit);
     ++node.trainings[visit.model];
     node.visit = visit;
     node.begin = first ? region : before.begin;

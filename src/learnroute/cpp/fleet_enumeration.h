@@ -51,8 +51,8 @@ class FleetEnumeration {
     std::vector<double> means_;
     std::vector<double> between_;
     FleetRoutes best_;
-    double value_;
-    double low_;
+    double value_ = inf;
+    double low_ = inf;
 
     [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
     [[nodiscard]] Index choices() const;

@@ -1,19 +1,13 @@
 #include "fleet_search.h"
 
-#include "recombination.h"
+#include "route_moves.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace learnroute {
 namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
 constexpr FleetVisit between_routes{-1, -1};
-constexpr std::size_t neighbours = 10; // number of nearest regions that local moves consider
-constexpr std::size_t rare = 20;       // one move in this many changes the beginning or end of a route
-constexpr std::size_t seldom = 5;      // one move in this many recombines parts between long edges
-constexpr std::size_t short_segment = 3;
-constexpr std::size_t longest_segment = 50;
 constexpr std::int64_t period = 100; // iterations after which the penalty of travel beyond limits changes ...
 constexpr auto step = 1.2;           // ... by this factor, ...
 constexpr auto least = 0.1;          // ... from this share of the first penalty ...
@@ -22,11 +16,7 @@ constexpr auto range = 1e6;          // ... up to this multiple of it
 
 FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
-    : fleet_(std::move(problem)), listed_(near.columns()), params_(params), rng_(seed), counts_(visits().regions),
-      places_(visits().regions) {
-    for (std::size_t row = 0; row < near.rows(); ++row)
-        for (auto const region : near[row])
-            near_.push_back(static_cast<Index>(region));
+    : RuinSearch(problem->visits->regions, near, params, seed), fleet_(std::move(problem)), places_(visits().regions) {
     // at first, the longest edge costs as much beyond limits as the error of the initial model, plus its travel cost
     auto const longest = std::ranges::max(visits().from);
     penalty_ = visits().rate + (longest > 0.0 ? visits().total / longest : 0.0);
@@ -53,10 +43,7 @@ void FleetSearch::insert(std::span<Index const> regions) {
     fleet_.assign(trial_);
     absent_.assign(regions.begin(), regions.end());
     recreate(0.0);
-    auto complete = true;
-    for (Index region = 0; region < visits().regions; ++region)
-        complete = complete && (visits().required[region] == 0 || counts_[region] > 0);
-    accept(complete ? value() : inf);
+    accept(has_required(visits()) ? value() : inf);
 }
 
 /// Return the value of the trial routes with the best service.
@@ -114,19 +101,24 @@ bool FleetSearch::rearrange() {
     trial_ = current_.routes;
     if (fleet_.problem().vehicles == 1 && fleet_.problem().models > 1 && rng_.below(3) == 0)
         return relabel();
-    if (movable_.size() < 2 || listed_ == 0)
+    if (movable_.size() < 2 || !has_neighbours())
         return false;
     if (rng_.below(seldom) == 0)
         return recombine();
     auto const here = movable_[rng_.below(movable_.size())];
-    auto const choice = rng_.coin() ? std::min(listed_, neighbours) : listed_; // farther ones lead to other clusters
-    auto const region = trial_[here.vehicle][here.at].region;
-    auto const there = places_[near_[region * listed_ + rng_.below(choice)]];
+    auto &route = trial_[here.vehicle];
+    auto const there = places_[draw_near(route[here.at].region)];
+    Index const begin = visits().first >= 0 ? 1 : 0;
+    auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
     if (rng_.below(rare) == 0)
-        return rearrange_within(here, here);
-    if (there.vehicle < 0 || (there.vehicle == here.vehicle && there.at == here.at))
+        turn_at(route, begin, end, here.at, rng_);
+    else if (there.vehicle < 0 || (there.vehicle == here.vehicle && there.at == here.at))
         return false;
-    return here.vehicle == there.vehicle ? rearrange_within(here, there) : rearrange_between(here, there);
+    else if (here.vehicle == there.vehicle)
+        move_between(route, begin, end, here.at, there.at, rng_);
+    else
+        rearrange_between(here, there);
+    return true;
 }
 
 /// Concatenate the routes, cut them at long edges and join the parts differently, which may merge and split routes.
@@ -178,38 +170,8 @@ void FleetSearch::set_models() {
             visit.model = static_cast<Index>(vehicle);
 }
 
-bool FleetSearch::rearrange_within(Place here, Place there) {
-    auto &route = trial_[here.vehicle];
-    Index const begin = visits().first >= 0 ? 1 : 0;
-    auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
-    auto const at = [&](Index place) { return route.begin() + place; };
-    if (here.at == there.at) { // reverse the beginning or the end, or rotate the route
-        auto const turn = rng_.below(3);
-        if (turn == 0)
-            std::reverse(at(begin), at(here.at + 1));
-        else if (turn == 1)
-            std::reverse(at(here.at), at(end));
-        else
-            std::rotate(at(begin), at(here.at), at(end));
-        return true;
-    }
-    auto const turned = rng_.coin();
-    auto const [one, two] = std::minmax(here.at, there.at);
-    if (turned && rng_.coin()) // 2-opt: the two become neighbours
-        std::reverse(at(one + 1), at(two + 1));
-    else if (turned)
-        std::reverse(at(one), at(two));
-    else { // Or-opt: move a segment across the visits in between
-        auto const length = 1 + rng_.below(rng_.coin() ? short_segment : longest_segment);
-        if (here.at < there.at)
-            std::rotate(at(here.at + 1), at(there.at), at(std::min(end, there.at + length)));
-        else
-            std::rotate(at(std::max(begin, there.at + 1 - length)), at(there.at + 1), at(here.at));
-    }
-    return true;
-}
-
-bool FleetSearch::rearrange_between(Place here, Place there) {
+/// Swap or move segments of two routes.
+void FleetSearch::rearrange_between(Place here, Place there) {
     auto &one = trial_[here.vehicle];
     auto &other = trial_[there.vehicle];
     auto const kind = rng_.below(4);
@@ -230,8 +192,7 @@ bool FleetSearch::rearrange_between(Place here, Place there) {
         other.insert(other.end(), back.begin(), back.end());
     } else { // move a segment behind the other visit; for a swap, in exchange for a segment of the other route
         auto const length = [&](auto const &route, Index from) {
-            auto const wanted = 1 + rng_.below(rng_.coin() ? short_segment : longest_segment);
-            return std::min(wanted, static_cast<Index>(route.size()) - from);
+            return std::min(segment_length(rng_), static_cast<Index>(route.size()) - from);
         };
         auto const from = there.at;
         auto const many = length(other, from);
@@ -247,7 +208,6 @@ bool FleetSearch::rearrange_between(Place here, Place there) {
         one.insert(one.begin() + behind, moved.begin(), moved.end());
     }
     set_models();
-    return true;
 }
 
 void FleetSearch::ruin() {
@@ -276,39 +236,18 @@ void FleetSearch::ruin() {
         return true;
     };
     if (!movable_.empty()) {
-        auto const longest = std::min(params_.string, static_cast<Index>(movable_.size()));
-        auto const most = std::max(1.0, 4 * params_.removed / (1 + longest) - 1);
-        auto strings = static_cast<Index>(1 + rng_.uniform() * most);
-        strings -= remove(seed, longest) ? 1 : 0;
-        for (std::size_t i = 0; i < listed_ && strings > 0; ++i)
-            strings -= remove(near_[seed * listed_ + i], longest) ? 1 : 0;
+        remove_strings(seed, static_cast<Index>(movable_.size()), remove);
         for (auto &route : trial_)
             std::erase_if(route, [](FleetVisit const &visit) { return visit.region < 0; });
     }
-    add_others(seed);
-}
-
-void FleetSearch::add_others(Index seed) {
-    auto const added = rng_.below(params_.added + 1);
-    for (Index i = 0; i < added; ++i) {
-        auto const is_near = listed_ > 0 && rng_.coin();
-        auto const region = is_near
-                                ? near_[seed * listed_ + rng_.below(std::min<std::size_t>(listed_, 2 * params_.added))]
-                                : rng_.below(visits().regions);
-        auto const times = std::ranges::count(absent_, region);
-        if (counts_[region] + times < visits().repeats[region])
-            absent_.push_back(region);
-    }
+    add_others(visits(), seed);
 }
 
 /// Insert absent regions, optional ones only if they pay. A share `contrary` of these decisions is reversed.
 ///
 /// Returns whether all required regions could be inserted.
 bool FleetSearch::recreate(double contrary) {
-    for (auto left = absent_.size(); left > 1; --left)
-        std::swap(absent_[left - 1], absent_[rng_.below(left)]);
-    if (fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(visits().at_most))
-        std::ranges::stable_partition(absent_, [&](Index region) { return visits().required[region] != 0; });
+    shuffle_absent(visits(), fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(visits().at_most));
     fleet_.serve_by(current_.service);
     auto complete = true;
     for (auto const region : absent_) {

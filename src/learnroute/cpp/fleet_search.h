@@ -1,9 +1,7 @@
 #pragma once
 
 #include "fleet.h"
-#include "median.h"
-#include "rng.h"
-#include "visit_search.h"
+#include "ruin_search.h"
 
 #include <cstdint>
 #include <memory>
@@ -18,12 +16,12 @@ namespace learnroute {
 /// cheapest place and for the best model. Random 2-opt, 2-opt*, Or-opt and exchange moves change segments that are
 /// longer than strings. The service of the models is optimised after each change. Travel beyond limits is penalised;
 /// the penalty is adapted so that about half of the routes are feasible (Vidal and others 2012).
-class FleetSearch {
+class FleetSearch : public RuinSearch {
     /// The routes of a fleet, the service of its models, and their value.
     struct Solution {
         FleetRoutes routes;
         Service service;
-        double value = std::numeric_limits<double>::infinity();
+        double value = inf;
         double excess = 0.0; // travel beyond limits
     };
 
@@ -34,21 +32,13 @@ class FleetSearch {
     };
 
     Fleet fleet_;
-    std::vector<Index> near_; // nearest regions, nearest first, one row per region
-    std::size_t listed_;      // entries per row
-    RuinParams params_;
-    Rng rng_;
     Solution current_;
     Solution best_;
     FleetRoutes trial_;
-    std::vector<Index> counts_; // visits to each region, in `trial_`
-    bool is_located_ = false;   // whether the following are up to date with the current routes:
     std::vector<Place> places_; // place of a visit to each region
     std::vector<Place> movable_;
-    std::vector<Index> absent_;      // regions to be inserted
     std::vector<FleetVisit> joined_; // all routes, concatenated
     std::vector<double> lengths_;    // cumulative travel up to each place of them
-    std::vector<double> worse_;
     double least_penalty_ = 0.0;
     double penalty_ = 0.0; // per unit of travel beyond limits
     std::int64_t looks_ = 0;
@@ -61,10 +51,8 @@ class FleetSearch {
     bool relabel();
     bool recombine();
     void set_models();
-    bool rearrange_within(Place here, Place there);
-    bool rearrange_between(Place here, Place there);
+    void rearrange_between(Place here, Place there);
     void ruin();
-    void add_others(Index seed);
     bool recreate(double contrary);
     [[nodiscard]] double value();
     [[nodiscard]] double cost(double value, double excess) const { return value + penalty_ * excess; }
@@ -87,7 +75,5 @@ public:
     /// The best feasible routes since the start; empty if there were none.
     [[nodiscard]] FleetRoutes const &best() const { return best_.routes; }
     [[nodiscard]] double best_value() const { return best_.value; }
-    /// The median cost increase of the last iterations that made the routes worse; 0 if none did.
-    [[nodiscard]] double typical_loss() const { return median(worse_); }
 };
 } // namespace learnroute

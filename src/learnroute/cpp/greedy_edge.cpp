@@ -1,7 +1,8 @@
 #include "greedy_edge.h"
 
+#include "candidate_lists.h"
+
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace learnroute {
@@ -57,23 +58,10 @@ std::vector<std::int64_t> nearest_among(MatrixView<double> travel, std::span<std
     std::vector<std::int64_t> lists(regions.size() * count);
     if (count == 0)
         return lists;
-    std::vector<double> ways(count);
+    std::vector<double> apart(count);
     for (std::size_t i = 0; i < regions.size(); ++i) {
-        auto const row = travel[regions[i]];
-        auto const near = std::span{lists}.subspan(i * count, count);
-        std::ranges::fill(ways, std::numeric_limits<double>::infinity());
-        for (std::size_t j = 0; j < regions.size(); ++j) {
-            auto const way = row[regions[j]];
-            if (!(way < ways.back()) || j == i)
-                continue;
-            auto at = count - 1;
-            for (; at > 0 && ways[at - 1] > way; --at) {
-                ways[at] = ways[at - 1];
-                near[at] = near[at - 1];
-            }
-            ways[at] = way;
-            near[at] = static_cast<std::int64_t>(j);
-        }
+        auto const way = [row = travel[regions[i]], regions](std::size_t j) { return row[regions[j]]; };
+        fill_nearest(way, regions.size(), i, std::span{lists}.subspan(i * count, count), apart);
     }
     return lists;
 }

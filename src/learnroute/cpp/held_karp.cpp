@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 
 namespace learnroute {
 namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
 constexpr std::size_t block = 4;     // number of regions whose minima are in registers at the same time
 constexpr std::size_t low_bits = 10; // number of low bits of a set, which have a separate table of counts
 

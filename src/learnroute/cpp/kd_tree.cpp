@@ -1,13 +1,11 @@
 #include "kd_tree.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <tuple>
 
 namespace learnroute {
 namespace {
-auto constexpr infinity = std::numeric_limits<double>::infinity();
 auto constexpr leaf_size = 8;   // maximum number of places of a leaf
 auto constexpr stack_size = 64; // more than two nodes per level of any tree
 
@@ -22,7 +20,7 @@ Index root_of(std::vector<Index> &parent, Index i) {
 
 /// An edge that leaves a component, and its squared length. Edges are ordered by length, then by numbers.
 struct Outward {
-    double square = infinity;
+    double square = inf;
     Index from = -1, to = -1;
 
     bool operator<(Outward const &other) const {
@@ -58,8 +56,8 @@ KdTree::KdTree(std::vector<Place> places) : places_(std::move(places)), items_(p
 }
 
 void KdTree::enclose(Node &node) const {
-    node.low.fill(infinity);
-    node.high.fill(-infinity);
+    node.low.fill(inf);
+    node.high.fill(-inf);
     for (auto k = node.first; k < node.end; ++k)
         for (std::size_t axis = 0; axis < 3; ++axis) {
             node.low[axis] = std::min(node.low[axis], places_[items_[k]][axis]);
@@ -141,7 +139,7 @@ std::vector<Index> KdTree::nearest(std::size_t count) const {
         return lists;
     for (auto const i : items_) // in this order, the required data are in the cache
     {
-        std::ranges::fill(best, Found{infinity, -1});
+        std::ranges::fill(best, Found{inf, -1});
         auto const skip = [&](std::size_t node) { return squared_distance_to_box(node, i) > best.back().first; };
         auto const visit = [&](Index j) {
             if (j == i)
@@ -168,7 +166,7 @@ std::vector<Index> KdTree::quadrant_neighbours(Index i) const {
     std::vector<Index> found;
     for (auto const up : {false, true})
         for (auto const right : {false, true}) {
-            std::array<std::pair<double, Index>, 2> best{{{infinity, -1}, {infinity, -1}}};
+            std::array<std::pair<double, Index>, 2> best{{{inf, -1}, {inf, -1}}};
             auto const skip = [&](std::size_t node) {
                 auto const &[first, end, low, high] = nodes_[node];
                 auto const misses = (right ? high[0] < x : low[0] >= x) || (up ? high[1] < y : low[1] >= y);
@@ -185,7 +183,7 @@ std::vector<Index> KdTree::quadrant_neighbours(Index i) const {
             };
             search(i, skip, visit);
             for (auto const &[square, j] : best)
-                if (square < infinity)
+                if (square < inf)
                     found.push_back(j);
         }
     return found;
@@ -218,7 +216,7 @@ std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const {
             auto &best = shortest[own];
             if (reach[i] > best.square)
                 continue;
-            auto nearest = infinity; // lower bound on the squared distance to a place outside, from this search
+            auto nearest = inf; // lower bound on the squared distance to a place outside, from this search
             auto const skip = [&](std::size_t node) {
                 if (shared[node] == own)
                     return true;

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 
 namespace learnroute {
-namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
-}
-
 LayeredNetwork::LayeredNetwork(MatrixView<double> arc_costs, MatrixView<double> node_costs, std::span<bool const> free)
     : size_(arc_costs.rows()), free_(free.begin(), free.end()) {
     for (std::size_t i = 0; i < size_; ++i) {

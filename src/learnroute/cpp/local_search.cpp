@@ -73,7 +73,7 @@ double LocalSearch::descend(std::int64_t looks, bool undoable) {
 
 double LocalSearch::perturb_at(Index vertex, std::int64_t bits, std::span<std::int64_t const> chosen) {
     auto worse = double_bridge_.find(tour_, k_opt_.candidates(), terms_ != nullptr, vertex, bits, chosen, move_);
-    if (worse == std::numeric_limits<double>::infinity())
+    if (worse == inf)
         return worse;
     if (terms_)
         worse += terms_->change_by(tour_, move_);
@@ -95,7 +95,7 @@ void LocalSearch::perturb(MatrixView<double> draws, MatrixView<std::int64_t> cho
         auto const vertex = static_cast<Index>(draws(row, 0) * tour_.layout().vertices());
         auto const bits = static_cast<std::int64_t>(draws(row, 1) * 0x7FFFFFFF);
         auto worse = perturb_at(vertex, bits, chosen[row]);
-        if (worse == std::numeric_limits<double>::infinity())
+        if (worse == inf)
             continue;
         worse -= descend(std::numeric_limits<std::int64_t>::max(), true);
         if (worse > draws(row, 2))

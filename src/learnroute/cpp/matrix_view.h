@@ -3,11 +3,14 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace learnroute {
 /// The number of a region, a vertex or a position.
 using Index = std::int32_t;
+
+inline constexpr auto inf = std::numeric_limits<double>::infinity();
 
 /// A read-only view of a matrix that is stored by rows.
 template <typename T> class MatrixView {

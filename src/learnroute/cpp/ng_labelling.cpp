@@ -7,7 +7,6 @@
 
 namespace learnroute {
 namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_compared = 100; // maximum number of cheaper labels that a label is compared with
 constexpr std::int64_t look_up = 20;       // units of work per hash table lookup
 constexpr std::size_t word_bits = 64;

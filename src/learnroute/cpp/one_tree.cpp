@@ -1,13 +1,8 @@
 #include "one_tree.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace learnroute {
-namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
-}
-
 OneTree::OneTree(std::size_t vertices)
     : parent_(vertices, -1), joined_(vertices - 1), degree_(vertices), outside_(vertices - 2) {}
 

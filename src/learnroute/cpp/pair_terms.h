@@ -2,6 +2,7 @@
 
 #include "score_terms.h"
 
+#include <cmath>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,6 +19,11 @@ struct ErrorUpdates {
         double coupling;
         double second;
         double noise;
+
+        /// Return the update of the sums of the absolute values of the terms of all errors.
+        [[nodiscard]] Update of_sizes() const {
+            return {std::abs(retention), std::abs(plasticity), -std::abs(coupling), std::abs(second), std::abs(noise)};
+        }
     };
 
     std::size_t regions;

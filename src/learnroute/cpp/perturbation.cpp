@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 namespace learnroute {
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t walked = 5; // number of entries of a candidate list that random walks use
 
 /// Return the next state of a linear congruential generator, whose low bits are of poor quality.
@@ -27,14 +25,14 @@ double DoubleBridge::find(Tour const &tour, Candidates const &candidates, bool a
     for (std::size_t i = 0; i < 4; ++i) {
         auto here = is_chosen ? static_cast<Index>(chosen[i]) : vertex;
         if (tour.position(here) < 0)
-            return infinity;
+            return inf;
         if (!is_chosen && i > 0 && along) {
             bits = next_bits(bits);
             ahead += 1 + static_cast<Index>((bits >> 8) % span);
             auto p = tour.position(vertex) + ahead;
             if (p >= size) {
                 if (anchored)
-                    return infinity;
+                    return inf;
                 p -= size;
             }
             here = tour.at(p);
@@ -46,7 +44,7 @@ double DoubleBridge::find(Tour const &tour, Candidates const &candidates, bool a
         }
         auto p = tour.position(here);
         if (p < 0)
-            return infinity;
+            return inf;
         if (tour.layout().fixed(here, tour.at(tour.after(p))))
             p = tour.before(p);
         cuts[i] = p;
@@ -59,7 +57,7 @@ double DoubleBridge::find(Tour const &tour, Candidates const &candidates, bool a
     for (std::size_t i = 0; i < 4; ++i) {
         lengths[i] = i < 3 ? cuts[i + 1] - cuts[i] : cuts[0] - cuts[3] + size;
         if (i < 3 && lengths[i] == 0)
-            return infinity;
+            return inf;
         if (!anchored && lengths[i] > longest) {
             unmoved = i;
             longest = lengths[i];
@@ -68,7 +66,7 @@ double DoubleBridge::find(Tour const &tour, Candidates const &candidates, bool a
     move.edges = 4;
     move.written = size - lengths[unmoved];
     if (move.written > (is_chosen ? params_.far_bridge : params_.longest_bridge))
-        return infinity;
+        return inf;
     auto worse = 0.0;
     for (std::size_t i = 0; i < 4; ++i) // the segment before cut i is followed by the segment behind cut i + 2
     {
@@ -79,7 +77,7 @@ double DoubleBridge::find(Tour const &tour, Candidates const &candidates, bool a
         worse -= tour.stops()[cuts[i]].cost;
     }
     if (!(worse < params_.most_worse))
-        return infinity;
+        return inf;
     for (std::size_t i = 0; i < 3; ++i) {
         auto const segment = (unmoved + 3 - i) & 3;
         move.segments[i] = {cuts[segment] + 1, lengths[segment], false};

@@ -3,14 +3,11 @@
 #include "one_tree.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 
 namespace learnroute {
 namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
-
 class Fixing {
     MatrixView<double> costs_;
     MutableStatus status_;

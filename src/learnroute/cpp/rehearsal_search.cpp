@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -282,7 +281,7 @@ void RehearsalSearch::start(FleetRoutes const &routes) {
     }
     std::vector<double> const first(rehearsal_->start().begin(), rehearsal_->start().end());
     trained_.assign(trained_.size(), Trained{{}, std::vector<std::vector<double>>(1, first), untrained_});
-    best_value_ = std::numeric_limits<double>::infinity();
+    best_value_ = inf;
     accept(value_with_travel(paid_travel().first));
 }
 

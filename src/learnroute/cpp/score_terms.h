@@ -5,7 +5,6 @@
 #include "tour.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,7 +20,7 @@ class ScoreTerms {
     double floor_, swing_; // lower and upper bound on the sum of all terms
     double least_gain_;    // smaller gains are attributed to rounding
     std::vector<double> powers_;
-    double spare_ = std::numeric_limits<double>::infinity();
+    double spare_ = inf;
 
 protected:
     Layout layout_;

@@ -1,7 +1,6 @@
 #include "spanning_forest.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace learnroute {
 SpanningForest::SpanningForest(std::size_t size) : vertices_(size), beside_(size) {
@@ -9,7 +8,7 @@ SpanningForest::SpanningForest(std::size_t size) : vertices_(size), beside_(size
 }
 
 double SpanningForest::span(SparseGraph const &graph, std::span<double const> multipliers) {
-    std::ranges::fill(vertices_, Vertex{none, 0, std::numeric_limits<double>::infinity(), false});
+    std::ranges::fill(vertices_, Vertex{none, 0, inf, false});
     joined_.clear();
     trees_ = 0;
     std::span<Index const> const target = graph.target;

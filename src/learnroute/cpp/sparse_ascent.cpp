@@ -2,7 +2,6 @@
 
 #include "spanning_forest.h"
 
-#include <limits>
 #include <utility>
 
 namespace learnroute {
@@ -21,7 +20,7 @@ void SparseOneTrees::ascend(SubgradientAscent &ascent, int steps) const {
             prices[v] = -multipliers[v];
         auto total = forest.span(graph_, prices);
         auto last = home;
-        auto least = std::numeric_limits<double>::infinity();
+        auto least = inf;
         for (std::size_t v = 0; v < home; ++v)
             if (out_[v] - multipliers[v] < least) {
                 last = v;

@@ -1,13 +1,14 @@
 #include "subgradient.h"
 
+#include "matrix_view.h"
+
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 namespace learnroute {
 SubgradientAscent::SubgradientAscent(std::span<double const> multipliers, double target, AscentRule const &rule)
     : multipliers_(multipliers.begin(), multipliers.end()), best_(multipliers_), direction_(multipliers_.size(), 0.0),
-      rule_(rule), target_(target), bound_(-std::numeric_limits<double>::infinity()), pace_(rule.pace) {}
+      rule_(rule), target_(target), bound_(-inf), pace_(rule.pace) {}
 
 bool SubgradientAscent::advance(std::span<double const> subgradient, double bound) {
     auto const progress = bound > bound_ + rule_.least_rise * std::abs(target_ - bound_);

@@ -1,20 +1,9 @@
 #include "visit_enumeration.h"
 
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 namespace learnroute {
-namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
-
-VisitProblem::Update sizes_of(VisitProblem::Update const &update) {
-    return {std::abs(update.retention), std::abs(update.plasticity), -std::abs(update.coupling),
-            std::abs(update.second), std::abs(update.noise)};
-}
-} // namespace
-
 void VisitEnumeration::Errors::train(Errors const &before, VisitProblem const &problem, Index region,
                                      VisitProblem::Update const &update) {
     common = update.second * before.common - update.coupling * before.own[region] + update.noise;
@@ -25,8 +14,7 @@ void VisitEnumeration::Errors::train(Errors const &before, VisitProblem const &p
 }
 
 VisitEnumeration::VisitEnumeration(std::shared_ptr<VisitProblem const> problem, double relative)
-    : problem_(std::move(problem)), relative_(relative), nodes_(problem_->at_most + 1), counts_(problem_->regions),
-      value_(inf), low_(inf) {
+    : problem_(std::move(problem)), relative_(relative), nodes_(problem_->at_most + 1), counts_(problem_->regions) {
     for (auto &node : nodes_)
         node.errors = node.sizes = {problem_->initial, problem_->total, 0.0};
     nodes_[0].region = problem_->outside();
@@ -44,7 +32,7 @@ bool VisitEnumeration::enter(Index region) {
     auto &node = nodes_[depth_ + 1];
     auto const &update = problem.update(depth_, region);
     node.errors.train(before.errors, problem, region, update);
-    node.sizes.train(before.sizes, problem, region, sizes_of(update));
+    node.sizes.train(before.sizes, problem, region, update.of_sizes());
     node.travel = travel;
     node.region = region;
     node.next = 0;

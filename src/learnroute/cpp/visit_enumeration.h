@@ -36,8 +36,8 @@ class VisitEnumeration {
     std::vector<Index> counts_;
     Index depth_ = 0;
     std::vector<Index> best_;
-    double value_;
-    double low_;
+    double value_ = inf;
+    double low_ = inf;
 
     [[nodiscard]] bool enter(Index region);
     void leave();

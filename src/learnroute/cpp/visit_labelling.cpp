@@ -3,20 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
-#include <limits>
 #include <tuple>
 #include <utility>
 
 namespace learnroute {
-namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
-}
-
 VisitLabelling::VisitLabelling(std::shared_ptr<VisitProblem const> problem, double bound, std::size_t most_labels)
     : problem_(std::move(problem)), bound_(bound), most_labels_(most_labels),
       bits_(std::bit_width(static_cast<unsigned>(*std::ranges::max_element(problem_->repeats)))),
-      floor_(std::min(problem_->total, *std::ranges::min_element(problem_->scores))), reach_(problem_->regions, inf),
-      value_(inf) {
+      floor_(std::min(problem_->total, *std::ranges::min_element(problem_->scores))), reach_(problem_->regions, inf) {
     auto const regions = problem_->regions;
     for (Index k = 0; k < regions; ++k)
         if (problem_->may_begin(k))

@@ -44,7 +44,7 @@ class VisitLabelling {
     std::vector<Multiset> made_;
     std::vector<Label> front_;
     std::size_t labels_ = 0;
-    double value_;
+    double value_ = inf;
     std::vector<Index> best_;
 
     [[nodiscard]] Index count(Code code, Index region) const;

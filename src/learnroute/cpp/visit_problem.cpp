@@ -13,7 +13,8 @@ std::vector<std::int64_t> VisitProblem::nearest(std::size_t most) const {
     for (Index i = 0; most > 0 && i < regions; ++i) {
         for (Index j = 0; j < regions; ++j)
             ways[j] = std::min(travel_from(i)[j] + travel_to(i)[j], std::numeric_limits<double>::max());
-        fill_nearest(ways, i, std::span(lists).subspan(i * most, most), apart);
+        fill_nearest([&](std::size_t j) { return ways[j]; }, ways.size(), i, std::span(lists).subspan(i * most, most),
+                     apart);
     }
     return lists;
 }

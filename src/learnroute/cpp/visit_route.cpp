@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 namespace learnroute {
 namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
 constexpr auto tiny = 1e-100; // smaller weights are set to 0, because denormal numbers are slow
 constexpr auto small = 1e-8;  // pairs with smaller shares in the model or weights of errors are left out
 

@@ -1,29 +1,15 @@
 #include "visit_search.h"
 
-#include "recombination.h"
+#include "route_moves.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace learnroute {
-namespace {
-constexpr auto inf = std::numeric_limits<double>::infinity();
-constexpr std::size_t neighbours = 10; // number of nearest regions that local moves consider
-constexpr std::size_t rare = 20;       // one move in this many changes the beginning or end of the route
-constexpr std::size_t seldom = 5;      // one move in this many recombines parts between long edges
-constexpr std::size_t short_segment = 3;
-constexpr std::size_t longest_segment = 50;
-} // namespace
-
 VisitSearch::VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
-    : route_(std::move(problem)), listed_(near.columns()), params_(params), rng_(seed), value_(inf), best_value_(inf),
-      counts_(route_.problem().regions), places_(route_.problem().regions) {
-    for (std::size_t row = 0; row < near.rows(); ++row)
-        for (auto const region : near[row])
-            near_.push_back(static_cast<Index>(region));
+    : RuinSearch(problem->regions, near, params, seed), route_(std::move(problem)), places_(route_.problem().regions) {
     find_sway();
 }
 
@@ -99,11 +85,7 @@ bool VisitSearch::insert(std::span<Index const> regions) {
     current_ = trial_;
     is_located_ = false;
     value_ = route_.value();
-    auto const &required = route_.problem().required;
-    auto complete = has_enough();
-    for (std::size_t region = 0; region < required.size(); ++region)
-        complete = complete && (required[region] == 0 || counts_[region] > 0);
-    if (complete && value_ < best_value_) {
+    if (has_enough() && has_required(route_.problem()) && value_ < best_value_) {
         best_ = current_;
         best_value_ = value_;
     }
@@ -124,40 +106,20 @@ void VisitSearch::locate() {
 }
 
 bool VisitSearch::rearrange() {
-    if (end_ - begin_ < 2 || listed_ == 0)
+    if (end_ - begin_ < 2 || !has_neighbours())
         return false;
-    auto const at = [&](Index place) { return trial_.begin() + place; };
     trial_ = current_;
     auto const here = begin_ + rng_.below(end_ - begin_);
-    if (rng_.below(rare) == 0) { // reverse the beginning or the end, or rotate the route
-        auto const turn = rng_.below(3);
-        if (turn == 0)
-            std::reverse(at(begin_), at(here + 1));
-        else if (turn == 1)
-            std::reverse(at(here), at(end_));
-        else
-            std::rotate(at(begin_), at(here), at(end_));
+    if (rng_.below(rare) == 0) {
+        turn_at(trial_, begin_, end_, here, rng_);
         return true;
     }
     if (rng_.below(seldom) == 0)
         return recombine();
-    auto const choice = rng_.coin() ? std::min(listed_, neighbours) : listed_; // farther ones lead to other clusters
-    auto const there = places_[near_[current_[here] * listed_ + rng_.below(choice)]];
+    auto const there = places_[draw_near(current_[here])];
     if (there < 0)
         return false;
-    auto const turned = rng_.coin();
-    auto const [one, two] = std::minmax(here, there);
-    if (turned && rng_.coin()) // 2-opt: the two become neighbours
-        std::reverse(at(one + 1), at(two + 1));
-    else if (turned)
-        std::reverse(at(one), at(two));
-    else { // Or-opt: move a segment across the visits in between
-        auto const length = 1 + rng_.below(rng_.coin() ? short_segment : longest_segment);
-        if (here < there)
-            std::rotate(at(here + 1), at(there), at(std::min(end_, there + length)));
-        else
-            std::rotate(at(std::max(begin_, there + 1 - length)), at(there + 1), at(here));
-    }
+    move_between(trial_, begin_, end_, here, there, rng_);
     return true;
 }
 
@@ -204,37 +166,16 @@ void VisitSearch::ruin() {
         return true;
     };
     if (begin < end) {
-        auto const longest = std::min(params_.string, end - begin);
-        auto const most = std::max(1.0, 4 * params_.removed / (1 + longest) - 1);
-        auto strings = static_cast<Index>(1 + rng_.uniform() * most);
-        strings -= remove(seed, longest) ? 1 : 0;
-        for (std::size_t i = 0; i < listed_ && strings > 0; ++i)
-            strings -= remove(near_[seed * listed_ + i], longest) ? 1 : 0;
+        remove_strings(seed, end - begin, remove);
         std::erase(trial_, -1);
     }
-    add_others(seed);
-}
-
-void VisitSearch::add_others(Index seed) {
-    auto const &problem = route_.problem();
-    auto const added = rng_.below(params_.added + 1);
-    for (Index i = 0; i < added; ++i) {
-        auto const is_near = listed_ > 0 && rng_.coin();
-        auto const region = is_near
-                                ? near_[seed * listed_ + rng_.below(std::min<std::size_t>(listed_, 2 * params_.added))]
-                                : rng_.below(problem.regions);
-        auto const times = std::count(absent_.begin(), absent_.end(), region);
-        if (counts_[region] + times < problem.repeats[region])
-            absent_.push_back(region);
-    }
+    add_others(problem, seed);
 }
 
 bool VisitSearch::recreate(double contrary) {
     auto const &problem = route_.problem();
-    for (auto left = absent_.size(); left > 1; --left)
-        std::swap(absent_[left - 1], absent_[rng_.below(left)]);
-    if (problem.budget < inf || trial_.size() + absent_.size() > static_cast<std::size_t>(problem.at_most))
-        std::ranges::stable_partition(absent_, [&](Index region) { return problem.required[region] != 0; });
+    auto const is_full = trial_.size() + absent_.size() > static_cast<std::size_t>(problem.at_most);
+    shuffle_absent(problem, problem.budget < inf || is_full);
     for (auto const region : absent_) {
         auto const required = problem.required[region] && counts_[region] == 0;
         auto const needed = required || static_cast<Index>(trial_.size()) < problem.at_least;

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "median.h"
-#include "rng.h"
+#include "ruin_search.h"
 #include "visit_route.h"
 
 #include <cstdint>
@@ -10,40 +9,22 @@
 #include <vector>
 
 namespace learnroute {
-/// Parameters of ruin and recreate.
-struct RuinParams {
-    double rearranged; // share of iterations that apply a 2-opt or Or-opt move instead
-    double removed;    // maximum average number of visits removed per iteration
-    Index string;      // maximum length of a removed string of visits
-    Index added;       // maximum number of absent regions tried in addition
-    double blink;      // share of places that are skipped
-    double contrary;   // share of visits inserted although they do not pay, or left out although they do
-};
-
 /// Ruin and recreate of a sequence of visits, accepted by simulated annealing.
 ///
 /// Slack induction by string removals (Christiaens and Vanden Berghe 2020): strings of visits near each other are
 /// removed. They and some absent regions are inserted again one by one, each at its best place, with blinks. Optional
 /// visits are inserted only if they pay. Random 2-opt and Or-opt moves reverse and move segments that are longer than
 /// strings. Only feasible sequences are accepted.
-class VisitSearch {
+class VisitSearch : public RuinSearch {
     VisitRoute route_;
-    std::vector<Index> near_; // nearest regions, nearest first, one row per region
-    std::size_t listed_;      // entries per row
-    RuinParams params_;
-    Rng rng_;
     std::vector<Index> current_;
-    double value_;
+    double value_ = inf;
     std::vector<Index> best_;
-    double best_value_;
+    double best_value_ = inf;
     std::vector<Index> trial_;
-    std::vector<Index> counts_; // visits to each region, in `trial_`
-    bool is_located_ = false;   // whether the following are up to date with the current sequence:
     std::vector<Index> places_; // place of a visit to each region, or -1
     Index begin_ = 0;           // range of places whose visits may be moved
     Index end_ = 0;
-    std::vector<Index> absent_; // regions to be inserted
-    std::vector<double> worse_;
     std::vector<double> lengths_; // cumulative travel up to each place
     std::vector<double> sway_;    // maximum change of the error, by the number of unchanged visits at the end
 
@@ -58,7 +39,6 @@ class VisitSearch {
     /// Lower bound on the cost increase from the current sequence to the trial, which has the same number of visits.
     [[nodiscard]] double least_loss() const;
     void ruin();
-    void add_others(Index seed);
     /// Insert absent regions, optional ones only if they pay. A share `contrary` of these decisions is reversed.
     ///
     /// Returns whether all required regions could be inserted.
@@ -79,7 +59,5 @@ public:
     [[nodiscard]] std::vector<Index> const &current() const { return current_; }
     [[nodiscard]] std::vector<Index> const &best() const { return best_; }
     [[nodiscard]] double best_value() const { return best_value_; }
-    /// The median cost increase of the last iterations that made the sequence worse; 0 if none did.
-    [[nodiscard]] double typical_loss() const { return median(worse_); }
 };
 } // namespace learnroute

@@ -146,7 +146,7 @@ def members_with_depot(
                 place = [_number(path, lines[k], field, cells[field]) for field in (a, b)]
                 data.setdefault("depot", {"name": depot})["coordinates"] = place
         rows, lines = [*rows[:k], *rows[k + 1 :]], [*lines[:k], *lines[k + 1 :]]
-    found, columns = read_columns(path, known, names, vectors=vectors, table=(header, rows, lines))
+    found, columns = _columns_of(path, (header, rows, lines), known, names, vectors)
     return found, members_of(path, columns), columns
 
 
@@ -319,17 +319,21 @@ def _same_regions(path: Path, found: list[str], names: list[str]) -> None:
             raise InputError(f"region {name!r} is not in travel.csv; list the same regions in both", where=path)
 
 
-def _by_region(path: Path, names: list[str]) -> tuple[list[str], list[tuple[list[str], int]]]:
-    """Read a table with one row per region, its name first, in the order of travel.csv."""
-    header, rows, lines = read_table(path)
+def _by_region(path: Path, table: Table, names: list[str]) -> Table:
+    """Return a table with one row per region, its name first, in the order of travel.csv."""
+    header, rows, lines = table
     found = [row[0] for row in rows]
     _same_regions(path, found, names)
-    return header[1:], [(rows[k][1:], lines[k]) for k in map(found.index, names)]
+    place = [found.index(name) for name in names]
+    return header, [rows[k] for k in place], [lines[k] for k in place]
 
 
 def _vectors(path: Path, names: list[str]) -> list[list[float]]:
-    header, rows = _by_region(path, names)
-    return [[_number(path, line, f, cell) for f, cell in zip(header, row, strict=True)] for row, line in rows]
+    header, rows, lines = _by_region(path, read_table(path), names)
+    return [
+        [_number(path, line, field, cell) for field, cell in zip(header[1:], row[1:], strict=True)]
+        for row, line in zip(rows, lines, strict=True)
+    ]
 
 
 def header_of(path: Path) -> list[str]:
@@ -342,15 +346,14 @@ def header_of(path: Path) -> list[str]:
         raise InputError(f"not CSV ({error})", where=path) from None
 
 
-def read_columns(
-    path: Path, known: tuple[str, ...], names: list[str] | None = None, *, vectors: bool = False,
-    table: Table | None = None,
-) -> tuple[list[str], dict[str, list[float]]]:  # fmt: skip
-    """Read a table with one row per region, its name first, into columns of numbers; `v1`, `v2`, … as `vectors` only.
+def _columns_of(
+    path: Path, table: Table, known: tuple[str, ...], names: list[str] | None, vectors: bool
+) -> tuple[list[str], dict[str, list[float]]]:
+    """Return a table with one row per region, its name first, as names and columns of numbers.
 
-    `table` is the content of the file, if it was read already.
+    Columns `v1`, `v2`, … are read as `vectors` only.
     """
-    header, rows, lines = table or read_table(path)
+    header, rows, lines = table if names is None else _by_region(path, table, names)
     found = [row[0] for row in rows]
     if names is None:
         first: dict[str, int] = {}
@@ -358,10 +361,6 @@ def read_columns(
             if first.setdefault(name, line) != line:
                 reason = f"also in line {first[name]}; names must be unique"
                 raise InputError(reason, field=header[0], value=name, where=path, line=line)
-    else:
-        _same_regions(path, found, names)
-        place = [found.index(name) for name in names]
-        rows, lines = [rows[k] for k in place], [lines[k] for k in place]
     entries = [field for field in header[1:] if vectors and field[:1] == "v" and field[1:].isdigit()]
     for field in header[1:]:
         if (field not in known and field not in entries) or header.count(field) > 1:
@@ -381,7 +380,7 @@ def read_columns(
         for k, field in enumerate(header)
         if k
     }
-    return found if names is None else names, columns
+    return found, columns
 
 
 def members_of(path: Path, columns: dict[str, list[float]]) -> dict[str, Any]:

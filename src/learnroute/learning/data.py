@@ -136,11 +136,11 @@ def uneven_moments(features: FloatArray) -> tuple[float, float] | None:
     return max(float(moments[0]), 0.0), float(moments[-1])
 
 
-def as_share(field: str, value: Any, *, most: float = 1.0) -> float:
-    """Return a share of the samples; reject values that are not above 0 and at most `most`."""
+def as_share(field: str, value: Any) -> float:
+    """Return a share of the samples; reject values that are not above 0 and at most 1."""
     share = as_number(field, value, meaning="shares")
-    if not 0 < share <= most:
-        raise InputError(f"expected a share above 0 and up to {most:g}, such as {most / 2:g}", field=field, value=share)
+    if not 0 < share <= 1:
+        raise InputError("expected a share above 0 and up to 1, such as 0.5", field=field, value=share)
     return share
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, check_callable, check_type, percent
+from learnroute.errors import InputError, check_callable, check_type, count_text, percent
 from learnroute.formats.samples import causes
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest_direction, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples, uneven_moments
@@ -32,6 +32,7 @@ from learnroute.model.validation import (
     as_names,
     as_number,
     as_vector,
+    check_level,
     freeze,
 )
 from learnroute.solvers.contract import Progress
@@ -423,8 +424,7 @@ def estimate(
     check_samples("samples", samples)
     check_type("intercept", intercept, bool)
     check_callable("progress", progress)
-    if not 0 < as_number("level", level, meaning="the confidence level") < 1:
-        raise InputError("expected a confidence level above 0 and below 1, such as 0.95", field="level", value=level)
+    check_level(level)
     share = as_share("share", share)
     test = (1 - share) / 2 if test is None else as_number("test", test, least=0.0, meaning="shares")
     if share + test > 1:
@@ -485,8 +485,9 @@ def _fits(taken: PreparedRegions, pilot: int | None) -> tuple[dict[str, Fit], Me
         part = raw[taken.rows[name].estimate]
         if len(part) < LEAST_SAMPLES:
             whole = len(part) + len(taken.rows[name].train) + len(taken.rows[name].test)
-            some = "1 sample" if len(part) == 1 else f"{len(part)} samples"
-            taken.failures[name] = f"{some} to estimate from (of {whole}); at least {LEAST_SAMPLES} needed"
+            taken.failures[name] = (
+                f"{count_text(len(part), 'sample')} to estimate from (of {whole}); at least {LEAST_SAMPLES} needed"
+            )
             continue
         still = constant_columns(taken.mapped(part), taken.columns)
         if still:

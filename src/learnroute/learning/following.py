@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, check_callable, did_you_mean, list_names, show
+from learnroute.errors import InputError, check_callable, count_text, did_you_mean, list_names, show
 from learnroute.learning.adapters import as_learner
 from learnroute.learning.data import (
     Batch,
@@ -157,8 +157,7 @@ class Following(PictureMixin):
         if self.final.expected is not None or self.repeats > 1 or self.fleet is not None:
             tables.append(final_errors_table(self.tested, self.final_by_region, served))
         lines += [] if self.verdict is None else [("verdict", self.verdict)]
-        times = "1 repeat" if self.repeats == 1 else f"{self.repeats} repeats"
-        headline = f"mean error {when}: {self.final} ({times})"
+        headline = f"mean error {when}: {self.final} ({count_text(self.repeats, 'repeat')})"
         return Sheet(headline, tuple(tables), (*lines, *(("note", note) for note in self.notes)))
 
 

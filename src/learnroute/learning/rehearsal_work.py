@@ -190,7 +190,7 @@ class LinearWork(Work):
         for k in range(starts):
             begin = first if not k else shuffle(first, self.objective, rng)
             begin = begin if self.objective.allows(begin) else first
-            ends.append(self.annealing.anneal(searched.rehearsed, begin, rng, _share(search, k, starts)))
+            ends.append(self.annealing.anneal(searched.rehearsed, begin, rng, search.portion(k, starts)))
             if search.exhausted:
                 break
         best, complete = min(ends, key=lambda each: each[1])[0], not search.exhausted
@@ -234,7 +234,7 @@ class LinearWork(Work):
             centre = scale if factors is GRID else best[1]
             for k, factor in enumerate(factors.tolist()):
                 rehearsed = self.evaluator(self.searching, centre * factor).rehearsed
-                part = _share(budget, k, len(factors))
+                part = budget.portion(k, len(factors))
                 routes, value = self.annealing.anneal(rehearsed, best[2], rng, part, share=COARSE)
                 best = min(best, (value, centre * factor, routes), key=lambda each: each[0])
                 if budget.exhausted:
@@ -318,15 +318,6 @@ class GeneralWork(Work):
 
 def _order(routes: FleetRoutes) -> IntArray:
     return np.array(routes.regions, dtype=np.int64)
-
-
-def _share(budget: Budget, done: int, parts: int) -> Budget:
-    """Return the budget of one of several equal parts of the work, which reports the progress of all parts."""
-
-    def progress(stage: str, share: float) -> None:
-        budget.progress(stage, (done + share) / parts)
-
-    return replace(budget.part(1 / (parts - done)), progress=progress)
 
 
 def replace_strength(learner: Any, strength: float) -> Any:

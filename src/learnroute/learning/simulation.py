@@ -41,7 +41,7 @@ from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_choice, as_count, as_number, freeze
+from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_choice, as_count, check_level, freeze
 from learnroute.solvers.contract import Budget, Progress, Rounds
 
 SamplerName = Literal["low-dimensional", "direct"]
@@ -277,8 +277,7 @@ def simulate(
     runs = as_count("runs", runs, least=2, meaning="the number of runs")
     if runs > MOST_RUNS:
         raise InputError(f"must be <= {MOST_RUNS:,}", field="runs", value=runs)
-    if not 0 < as_number("level", level, meaning="the confidence level") < 1:
-        raise InputError("expected a confidence level above 0 and below 1, such as 0.95", field="level", value=level)
+    check_level(level)
     budget = Budget.of(time_limit, progress)
     made = _fleet_plan(problem, route, models)
     if made is not None:

@@ -158,19 +158,21 @@ def as_depot(
 
 def stop_costs(costs: FloatArray, depot: Depot | None) -> FloatArray:
     """Return travel costs between all stops; the depot, if there is one, has the last row and column."""
-    if depot is None:
-        return costs
-    size = len(costs)
-    found = np.zeros((size + 1, size + 1))
-    found[:size, :size], found[size, :size], found[:size, size] = costs, depot.there, depot.back
-    return freeze(found)
+    return costs if depot is None else freeze(border(costs, depot.there, depot.back))
+
+
+def border(matrix: FloatArray, row: FloatArray, column: FloatArray) -> FloatArray:
+    """Return a matrix with one more row and column, and 0 in the corner."""
+    found = np.pad(matrix, (0, 1))
+    found[-1, :-1], found[:-1, -1] = row, column
+    return found
 
 
 def members_of_travel(costs: FloatArray, depot: Depot | None) -> dict[str, Any]:
     """Return the members `travel` and `depot` of a problem with these costs between all stops, the depot last."""
     if depot is None:
         return {"travel": costs}
-    *_, size = range(len(costs))
+    size = len(costs) - 1
     depot = replace(depot, travel=costs[size, :size], travel_back=costs[:size, size])
     return {"travel": costs[:size, :size], "depot": depot}
 

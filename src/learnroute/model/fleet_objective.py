@@ -189,12 +189,8 @@ class FleetObjective:
         """Return whether the routes satisfy all rules; travel may exceed its limits by rounding."""
         visits, regions = self.visits, np.array(routes.regions, dtype=np.int64)
         rules, travels = visits.rules, self.travels(routes)
-        if not rules.at_least <= len(regions) <= rules.at_most:
-            return False
-        counts = np.bincount(regions, minlength=self.size)
         return bool(
-            (counts <= rules.repeats).all()
-            and counts[rules.required].all()
+            rules.allow_counts(regions)
             and all(visits.first in (None, route[0]) for route in routes.routes if route)
             and all(visits.ends.last in (None, route[-1]) for route in routes.routes if route)
             and not is_less(rules.budget, math.fsum(travels), SAME)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean
+from learnroute.model.depot import border
 from learnroute.model.dissimilarities import Dissimilarities, distance_sums, subtract_mean
 from learnroute.model.ends import Ends
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, follow, products_after
@@ -331,12 +332,7 @@ def further_visits(problem: Problem, visited: Sequence[int], errors: FloatArray,
     rules, ends, size, many = objective.rules, problem.ends, problem.size, len(visited)
     counts = np.bincount(visited, minlength=size)
     ways, home = problem.ways.matrix, problem.from_depot(visited)[0]
-    costs = np.zeros((size + 1, size + 1))
-    costs[:size, :size], costs[size, :size], costs[:size, size] = (
-        ways[:size, :size],
-        ways[visited[-1], :size],
-        ways[:size, home],
-    )
+    costs = border(ways[:size, :size], ways[visited[-1], :size], ways[:size, home])
     travelled = math.fsum(problem.ways.legs(problem.from_depot(visited), False))
     left = VisitRules(
         freeze(rules.required & (counts == 0)), freeze(np.maximum(rules.repeats - counts, 0)), rules.at_most - many,

@@ -202,7 +202,7 @@ class Pairs:
             * (learnt_before[-1] + first_before[-1])
             * max(farthest + above, float(given.initial.max())),
         ]
-        return _constant(size, math.fsum(terms) - (rounding_factor(size) - 1) * 4 * math.fsum(map(abs, terms)))
+        return _constant(size, terms)
 
     @cached_property
     def _shares_before(self) -> tuple[FloatArray, FloatArray]:
@@ -232,7 +232,7 @@ class Pairs:
             count * math.fsum(products_after(second.min(axis=1)) * noise.min(axis=1)),
             -count * math.fsum(paired * (learnt_before + first_before)[:-1]) * float(given.largest().max()),
         ]
-        return _constant(size, math.fsum(terms) - (rounding_factor(size) - 1) * 4 * math.fsum(map(abs, terms)))
+        return _constant(size, terms)
 
     def _relax(self, ratio: float) -> LinearError:
         scores, size, count = self.dissimilarities.scores, self.dissimilarities.size, self.count
@@ -280,7 +280,9 @@ class Pairs:
         return most * rounding_factor(size)
 
 
-def _constant(size: int, constant: float) -> LinearError:
+def _constant(size: int, terms: list[float]) -> LinearError:
+    """Return a lower bound on the sum of terms that may each have a rounding error, for all orders."""
+    constant = math.fsum(terms) - (rounding_factor(size) - 1) * 4 * math.fsum(map(abs, terms))
     return LinearError(np.zeros(size), np.zeros(size), constant)
 
 

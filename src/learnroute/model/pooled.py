@@ -24,7 +24,7 @@ These are sums over one expected spectrum (`wishart`), exact for Gaussian featur
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -34,13 +34,11 @@ from learnroute.model.validation import FloatArray
 from learnroute.model.wishart import expected_spectrum
 
 
-def pooled_error(problem: Problem, regularizations: Sequence[float] | FloatArray) -> FloatArray:
-    """Return the expected final error (per region) of one fit to all samples, for each of many λ > 0."""
-    return pooled_curve(problem)(np.asarray(regularizations, dtype=np.float64))
-
-
 def pooled_curve(problem: Problem) -> Callable[[FloatArray], FloatArray]:
-    """Return the same error as a function of λ; everything that does not depend on λ is computed once."""
+    """Return the expected final error (per region) of one fit to all samples, as a function of many λ > 0.
+
+    Everything that does not depend on λ is computed once.
+    """
     m, size, counts = problem.learner.features, problem.size, problem.counts.astype(np.float64)
     total = int(problem.counts.sum())
     shares = counts / total

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
-from learnroute.model.depot import Depot, members_of_travel
+from learnroute.model.depot import Depot, border, members_of_travel
 from learnroute.model.problem import Problem
 from learnroute.model.streets import Streets
 from learnroute.model.validation import (
@@ -188,8 +188,7 @@ def with_region(
     for field in ("dissimilarity", "dissimilarity_estimate"):
         known = getattr(problem, field)
         if known is not None:
-            changes[field] = np.zeros((size + 1, size + 1))
-            changes[field][:size, :size], changes[field][size, :size], changes[field][:size, size] = known, apart, apart
+            changes[field] = border(known, apart, apart)
     return problem.replace(**changes)
 
 

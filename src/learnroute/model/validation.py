@@ -42,6 +42,12 @@ def as_number(
     return number
 
 
+def check_level(level: Any) -> None:
+    """Reject a confidence level that is not above 0 and below 1."""
+    if not 0 < as_number("level", level, meaning="the confidence level") < 1:
+        raise InputError("expected a confidence level above 0 and below 1, such as 0.95", field="level", value=level)
+
+
 def as_count(field: str, value: Any, *, least: int = 1, meaning: str) -> int:
     """Return an integer no smaller than `least`, or raise InputError."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):

@@ -53,6 +53,15 @@ class VisitRules:
         """The maximum number of visits to any single region."""
         return int(self.repeats.max())
 
+    def allow_counts(self, regions: IntArray) -> bool:
+        """Whether the number of visits, and that to each region, satisfies the rules."""
+        counts = np.bincount(regions, minlength=len(self.repeats))
+        return bool(
+            self.at_least <= len(regions) <= self.at_most
+            and (counts <= self.repeats).all()
+            and counts[self.required].all()
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class VisitObjective:
@@ -123,12 +132,8 @@ class VisitObjective:
     def allows(self, visits: ArrayLike) -> bool:
         """Return whether a sequence of visits satisfies all rules; travel may exceed its budget by rounding."""
         regions, rules = _indices(visits), self.rules
-        if not rules.at_least <= len(regions) <= rules.at_most:
-            return False
-        counts = np.bincount(regions, minlength=self.size)
         return bool(
-            (counts <= rules.repeats).all()
-            and counts[rules.required].all()
+            rules.allow_counts(regions)
             and self.first in (None, regions[0])
             and self.ends.last in (None, regions[-1])
             and not is_less(rules.budget, self.travel_cost(regions), SAME)

@@ -16,8 +16,8 @@ class InlineFigure(Figure):
         return png_of(self)
 
 
-def png_of(figure: Figure, dots: int = DOTS) -> bytes:
+def png_of(figure: Figure) -> bytes:
     """Return a figure as a PNG image on a white background."""
     file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=dots, facecolor="white")
+    figure.savefig(file, format="png", dpi=DOTS, facecolor="white")
     return file.getvalue()

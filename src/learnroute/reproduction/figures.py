@@ -54,6 +54,16 @@ def save_figures(found: Reproduction, folder: Path) -> list[Path]:
     return paths
 
 
+def _scale_features(axes: Axes) -> None:
+    """Plot against m on a logarithmic scale, without a line through the undefined values."""
+    axes.set_xscale("log")
+    ticks = [10, 20, 50, 100, 200, 500, 1000]
+    axes.set_xticks(ticks, list(map(str, ticks)))
+    axes.minorticks_off()
+    break_at(axes, SAMPLES)
+    axes.set_xlabel("number of features m", fontsize=9)
+
+
 def draw_figure1(found: Reproduction) -> Figure:
     """Plot R against m, one panel per T: mean, spread and maximum, with the baseline and the exact plan."""
     sizes = found.scale.figure1.regions
@@ -64,12 +74,8 @@ def draw_figure1(found: Reproduction) -> Figure:
         draw_line(axes, lines["baseline"], LOOKS["baseline"], "none")
         draw_line(axes, lines["exact"], LOOKS["exact"], "none")
         _three_halves(axes)
-        axes.set_xscale("log")
-        axes.set_xticks([10, 20, 50, 100, 200, 500, 1000], ["10", "20", "50", "100", "200", "500", "1000"])
-        axes.minorticks_off()
-        break_at(axes, SAMPLES)
+        _scale_features(axes)
         axes.set_title(f"T = {size} regions", fontsize=10)
-        axes.set_xlabel("number of features m", fontsize=9)
         axes.set_ylabel(RATIO, fontsize=9)
     _finish(
         figure, grid[0, 0],
@@ -89,12 +95,8 @@ def draw_figure1_families(found: Reproduction) -> Figure:
             colour, marker, dash = NOISE_LOOKS[k]
             draw_line(axes, line, LineStyle(f"σ = {noise:g}", colour, marker, dash), "none" if k else "interval")
         axes.axhline(1, color=GREEN, lw=1.6, label=EXACT.name)
-        axes.set_xscale("log")
-        axes.set_xticks([10, 20, 50, 100, 200, 500, 1000], ["10", "20", "50", "100", "200", "500", "1000"])
-        axes.minorticks_off()
-        break_at(axes, SAMPLES)
+        _scale_features(axes)
         axes.set_title(f"family {family}", fontsize=10)
-        axes.set_xlabel("number of features m", fontsize=9)
         axes.set_ylabel(f"{RATIO} (Algorithm 1)", fontsize=9)
     _finish(figure, grid[0, 0], f"Algorithm 1 at T = {size}, n = {SAMPLES}; {counts(lines)}\n"
             "mean ratio; shaded: its 95 % interval at σ = 0; grey bar: m = n − 1 … n + 1, undefined", 5)  # fmt: skip

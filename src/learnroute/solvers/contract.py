@@ -76,6 +76,14 @@ class Budget:
         now = time.monotonic()
         return replace(self, deadline=now + share * (self.deadline - now))
 
+    def portion(self, number: int, count: int) -> Budget:
+        """Return the budget of one of several jobs of the same length, given the number of earlier ones.
+
+        The job reports the progress of all of them.
+        """
+        part = self.part(1 / (count - number))
+        return replace(part, progress=lambda stage, share: self.progress(stage, (number + share) / count))
+
     def has_seconds(self, seconds: float) -> bool:
         """Whether at least this many seconds remain and the work was not stopped."""
         return not self.stopped and time.monotonic() + seconds < self.deadline
@@ -141,6 +149,12 @@ class Answer:
     def of_fleet(cls, routes: FleetRoutes, method: str, **claims: Any) -> Answer:
         """Return an answer with the routes of a fleet."""
         return cls(np.array(routes.regions, dtype=np.int64), method, routes=routes, **claims)
+
+    @classmethod
+    def unproved(cls, order: IntArray, cause: str, certificate: Certificate | None = None) -> Answer:
+        """Return the best order found, and the reason why a proof is not complete."""
+        note = f"{cause} before the proof was complete; this is the best route found"
+        return cls(order, "search", complete=False, notes=(note,), certificate=certificate)
 
 
 class Solver(Protocol):

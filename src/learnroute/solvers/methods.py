@@ -68,16 +68,11 @@ def search_and_prove(
     incumbent = min(map(objective.repair, candidates), key=objective)
     proof = prove(objective, incumbent, budget, params, rng)
     order = proof.order
-    if not proof.optimal and budget.spend_all and not budget.exhausted:
+    if proof.optimal:
+        return Answer(order, "exact", optimal=True, certificate=proof.certificate)
+    if budget.spend_all and not budget.exhausted:
         order = iterated_local_search(objective, rng, budget, initial=order, params=params)
-    return Answer(
-        order,
-        "exact" if proof.optimal else "search",
-        optimal=proof.optimal,
-        complete=proof.optimal,
-        notes=() if proof.optimal else (f"{proof.cause} before the proof was complete; this is the best route found",),
-        certificate=proof.certificate,
-    )
+    return Answer.unproved(order, proof.cause, proof.certificate)
 
 
 def search(

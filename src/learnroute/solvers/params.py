@@ -368,6 +368,12 @@ class VisitSearchParams(NamedTuple):
     repair: int = 50_000  # iterations after which the search for fleet routes within all limits gives up
     work: float = 1e7  # positions and regions evaluated per call of the core, between two checks of the clock
 
+    @property
+    def ruin(self) -> dict[str, Any]:
+        """The parameters of ruin and recreate in the core."""
+        names = ("rearranged", "removed", "string", "added", "blink", "contrary")
+        return {name: getattr(self, name) for name in names}
+
 
 class VisitProofParams(NamedTuple):
     """The best sequence of visits (`visits.exact`)."""

@@ -96,13 +96,13 @@ class Experiment:
         """Number of problems."""
         return math.prod(self.lengths)
 
+    def places(self, number: int) -> list[int]:
+        """Return the place of problem `number` on each axis; replicates vary fastest."""
+        return [int(place) for place in np.unravel_index(number, self.lengths)]
+
     def cell(self, number: int) -> Cell:
         """Return the cell of problem `number`, 0 … size-1; replicates vary fastest."""
-        places = []
-        for length in reversed(self.lengths):
-            number, place = divmod(number, length)
-            places.append(place)
-        replicate, noise, samples, features, regions, family = places
+        family, regions, features, samples, noise, replicate = self.places(number)
         return Cell(
             self.families[family], self.regions[regions], self.features[features], self.samples[samples],
             self.noise[noise], replicate,

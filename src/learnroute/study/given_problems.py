@@ -69,11 +69,7 @@ class GivenProblems(Experiment):
         return found.replace(learner=replace(found.learner, **changes), samples=counts)
 
     def _places(self, number: int) -> tuple[str, int | None, int | None, float | None, int]:
-        places = []
-        for length in reversed(self.lengths):
-            number, place = divmod(number, length)
-            places.append(place)
-        replicate, noise, samples, features, _, name = places
+        name, _, features, samples, noise, replicate = self.places(number)
         own = self.own
         return (
             self.families[name], own["features"][features], own["samples"][samples], own["noise"][noise], replicate,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,14 +65,11 @@ class RunningStatistics:
         return NORMAL_95 * math.sqrt(self.squares / (self.count - 1) / self.count) if self.count > 1 else 0.0
 
 
-def grouped_ratios(
-    rows: Iterable[Row], by: Sequence[str], where: Mapping[str, Any] | None = None
-) -> dict[Key, list[float]]:
-    """Group the ratios of rows by some columns, without rows that failed or that `where` excludes."""
+def grouped_ratios(rows: Iterable[Row], by: Sequence[str]) -> dict[Key, list[float]]:
+    """Group the ratios of rows by some columns, without rows that failed."""
     groups: dict[Key, list[float]] = {}
-    wanted = dict(where or {})
     for row in rows:
-        if row["ratio"] is not None and all(row[name] == value for name, value in wanted.items()):
+        if row["ratio"] is not None:
             groups.setdefault(tuple(row[name] for name in by), []).append(row["ratio"])
     return groups
 

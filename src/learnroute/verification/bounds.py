@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import ModuleType
 
 from learnroute.model.certificates import BranchAndBound, Certificate, HeldKarp, NgRoutes, OneTree, Simple
-from learnroute.model.objective import Objective
 from learnroute.verification import branch_and_bound, held_karp, ng_route, one_tree, simple
 from learnroute.verification.checks import EffortExceededError
-from learnroute.verification.exact import MATRIX_REGIONS, MOST_REGIONS, Model, model_of
+from learnroute.verification.exact import MATRIX_REGIONS, MOST_REGIONS, Model
 from learnroute.verification.grid import BITS, Costs
 
 ON_A_GRID: dict[type[Certificate], ModuleType] = {
@@ -123,21 +121,3 @@ class Checker:
         except ArithmeticError as error:
             return Outcome(follows=found.follows, why=str(error))
         return Outcome(better=goal - self.model.value(order).high) if below else Outcome(proved=True)
-
-
-def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: float) -> float:
-    """Return the bound that a certificate proves, up to `ceiling`; a tree proves no more than its stated bound."""
-    if isinstance(certificate, BranchAndBound) or not math.isfinite(ceiling):
-        ceiling = min(ceiling, certificate.bound)
-    model = model_of(objective)
-    checker = Checker(model, certificate)
-    goal = Fraction(ceiling) - model.constant.low
-    outcome = checker._by_certificate(goal, False) if goal > 0 else Outcome(proved=True)
-    if isinstance(certificate, HeldKarp) and model.size <= held_karp.MOST_REGIONS and goal > 0:
-        below, order = held_karp.better_order(model, goal)
-        outcome = Outcome(follows=model.value(order).low) if below else Outcome(proved=True)
-    if outcome.proved:
-        return ceiling
-    if outcome.follows is None:
-        raise EffortExceededError(outcome.why)
-    return float(outcome.follows + model.constant.low)

@@ -16,23 +16,23 @@ from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.validation import FloatArray
 from learnroute.verification import fleet_floor
 from learnroute.verification.bounds import Outcome
+from learnroute.verification.exact import Interval
 from learnroute.verification.fleet_losses import FleetLosses
 from learnroute.verification.fleet_values import FleetValues
 from learnroute.verification.pairs import BEYOND
-from learnroute.verification.visits import BELOW_ALL, ROOM, violated_rule
+from learnroute.verification.visits import ROOM, RouteChecker, compare_totals, violated_rule
 
 MOST_ROUTES = 200_000  # maximum number of routes that are tried
 NEAR = 1 + 1e-9  # factor of a limit beyond which travel certainly exceeds it
 TOO_MANY = "there are too many routes to try them all"
 
 
-class FleetChecker:
+class FleetChecker(RouteChecker):
     """Checker of whether any routes of a fleet are below a goal (T times a loss)."""
 
     def __init__(self, losses: FleetLosses, certificate: Certificate | None = None) -> None:
         self.losses, self.problem, self.rules = losses, losses.problem, losses.rules
         self.visits, self.certificate = self.problem.visit_rules, certificate
-        self.known = BELOW_ALL
 
     def violated_rule(self, routes: FleetRoutes) -> str:
         """Return which rule the routes violate, in words; an empty string if they satisfy all."""
@@ -57,19 +57,6 @@ class FleetChecker:
         ends = self.problem.ends
         return ends.first if ends.first is not None and ends.first < self.problem.size else None, ends.last
 
-    def decide(self, goal: Fraction, optimum: bool = False) -> Outcome:
-        """Decide whether no routes are below a goal, by the certificate or else by trying all."""
-        if goal <= self.known:
-            return Outcome(proved=True)
-        found = self._by_certificate(goal)
-        if found.follows is not None:
-            self.known = max(self.known, found.follows)
-        if not found.proved and self._values is not None:
-            found = self._by_routes(goal)
-        if found.proved:
-            self.known = max(self.known, goal)
-        return found
-
     def _by_certificate(self, goal: Fraction) -> Outcome:
         if not isinstance(self.certificate, Simple) or self._floor is None:
             return Outcome(why=TOO_MANY)
@@ -81,22 +68,19 @@ class FleetChecker:
     def _floor(self) -> Fraction | None:
         return fleet_floor.least_total(self.problem, self.rules, self.losses.terms)
 
-    def _by_routes(self, goal: Fraction) -> Outcome:
-        """Try all routes: in floats, and exactly those near the goal, in increasing order."""
+    def _by_trying(self, goal: Fraction) -> Outcome | None:
+        return None if self._values is None else compare_totals(self._totals_near(goal), goal)
+
+    def _totals_near(self, goal: Fraction) -> Iterator[Interval]:
+        """Yield the totals of all routes near the goal or below, in increasing order."""
         assert self._values is not None
         everyone, values, slacks = self._values
         near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))
         near = np.flatnonzero(~(values - slacks >= near_to))
         for place in near[np.argsort(values[near], kind="stable")].tolist():
             routes = everyone[place]
-            if self.violated_rule(routes):
-                continue
-            total = self.losses.total(routes, self.losses.best_service(routes))
-            if total.high < goal:
-                return Outcome(better=goal - total.high)
-            if total.low < goal:
-                return Outcome(why="the optimum is too close to the claimed bound to decide")
-        return Outcome(proved=True)
+            if not self.violated_rule(routes):
+                yield self.losses.total(routes, self.losses.best_service(routes))
 
     @cached_property
     def _values(self) -> tuple[list[FleetRoutes], FloatArray, FloatArray] | None:

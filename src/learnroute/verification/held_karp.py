@@ -142,11 +142,7 @@ class _Enumeration:
             return Least(self.model.value(order).low, order)
         best = self._fill(inner, first, last, back)
         tail = [] if last is None else [last]
-        full = [limb[-1:] for limb in best]
-        if first is not None:
-            full = _add(full, self._begin(first, inner, tail, np.array([(1 << len(inner)) - 1])))
-        elif self.model.ends.closed and last is not None:
-            full = _add(full, [limb[last, inner][None, :] for limb in self.travel])
+        full = self._with_begin([limb[-1:] for limb in best], first, last, inner, np.array([(1 << len(inner)) - 1]))
         totals = _join([limb[0] for limb in full])
         k = min(range(len(inner)), key=lambda k: totals[k])
         order = self._trace(best, (1 << len(inner)) - 1, k, inner)
@@ -171,11 +167,7 @@ class _Enumeration:
         if not len(sets):
             return found
         best = self._fill(inner, first, last, back)
-        costs = [limb[sets] for limb in best]
-        if first is not None:
-            costs = _add(costs, self._begin(first, inner, tail, sets))
-        elif self.model.ends.closed and last is not None:
-            costs = _add(costs, [limb[last, inner][None, :] for limb in self.travel])
+        costs = self._with_begin([limb[sets] for limb in best], first, last, inner, sets)
         constants = self._split(self._constants(kept, visited, inner, sets))
         costs = _add(costs, [limb[:, None] for limb in constants])
         least = _join(_least([limb.copy() for limb in costs]))
@@ -246,15 +238,21 @@ class _Enumeration:
                         limb[here, k] = np.minimum(part, ABOVE)
         return best
 
-    def _begin(self, first: int, inner: list[int], tail: list[int], sets: NDArray[np.int64]) -> Limbs:
-        """Return the cost of beginning with a stop, for each set of inner regions (row) and first region of it."""
+    def _with_begin(
+        self, costs: Limbs, first: int | None, last: int | None, inner: list[int], sets: NDArray[np.int64]
+    ) -> Limbs:
+        """Add the cost of what comes before each set of inner regions (row) and the first region of it."""
+        if first is None:
+            closes = self.model.ends.closed and last is not None
+            return _add(costs, [limb[last, inner][None, :] for limb in self.travel]) if closes else costs
+        tail = [] if last is None else [last]
         if self.model.factors is None:
             behind = _bits(sets, len(inner)) + len(tail)
             shares = np.array([self.model.shares[self.model.size - 1 - int(k)] for k in behind], dtype=object)
         else:
             shares = self._shares(inner, tail)[sets]
         ways = [limb[first, inner][None, :] for limb in self.travel]
-        return _add([limb[:, None] for limb in self._score_costs(shares, first)], ways)
+        return _add(costs, _add([limb[:, None] for limb in self._score_costs(shares, first)], ways))
 
     def _shares(self, inner: list[int], tail: list[int]) -> NDArray[np.object_]:
         """Return the share of a score before each set of inner regions and the tail, from the factors."""

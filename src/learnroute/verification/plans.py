@@ -10,14 +10,11 @@ from learnroute.errors import InputError, check_type, list_names, show
 from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.verification.bounds import recomputed_bound
 from learnroute.verification.checks import CONFIRMED, REFUTED, Check, Verification
 from learnroute.verification.claims import PlanClaims
 from learnroute.verification.fleets import FleetClaims, check_routes
 from learnroute.verification.pairs import PairLosses
 from learnroute.verification.visits import VisitChecker, violated_rule
-
-__all__ = ["recomputed_bound", "verify"]
 
 CLAIMS = (
     "route", "routes", "order", "models", "weights", "served_by", "travels", "loss", "true_loss", "travel_cost",

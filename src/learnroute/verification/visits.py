@@ -7,8 +7,9 @@ Without coupling, the share of a score depends only on the visits that follow, a
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -24,7 +25,7 @@ from learnroute.model.visit_objective import VisitRules
 from learnroute.verification import held_karp, visit_floor, visit_routes
 from learnroute.verification.bounds import Outcome
 from learnroute.verification.checks import EffortExceededError
-from learnroute.verification.exact import initial_sum, losses_of
+from learnroute.verification.exact import Interval, initial_sum, losses_of
 from learnroute.verification.pairs import BEYOND, PairLosses
 
 MOST_SEQUENCES = 1_000_000  # maximum number of sequences of visits that are tried one by one
@@ -57,32 +58,50 @@ class _Layer(NamedTuple):
     travel: FloatArray
 
 
-class VisitChecker:
-    """Checker of whether any sequence of visits is below a goal (T times a loss)."""
+class RouteChecker(ABC):
+    """Checker of whether any routes are below a goal (T times a loss)."""
 
-    def __init__(self, losses: PairLosses, rules: VisitRules, certificate: Certificate | None = None) -> None:
-        self.losses, self.rules, self.problem, self.certificate = losses, rules, losses.problem, certificate
-        self.known = BELOW_ALL
+    known = BELOW_ALL  # no routes are below this
 
     def decide(self, goal: Fraction, optimum: bool = False) -> Outcome:
-        """Decide whether no sequence is below a goal, by the certificate or else by trying all."""
+        """Decide whether no routes are below a goal, by the certificate or else by trying all."""
         if goal <= self.known:
             return Outcome(proved=True)
-        problem, rules = self.problem, self.rules
         found = self._by_certificate(goal)
         if found.follows is not None:
             self.known = max(self.known, found.follows)
-        sets = not problem.learner.couples and rules.repeat == 1 and math.isinf(rules.budget)
-        if not found.proved and _sequences(rules) <= MOST_SEQUENCES:
-            found = self._by_sequences(goal)
-        elif not found.proved and sets and problem.size <= held_karp.MOST_REGIONS:
-            found = self._by_sets(goal)
+        if not found.proved:
+            found = self._by_trying(goal) or found
         if found.proved:
             self.known = max(self.known, goal)
         return found
 
+    @abstractmethod
     def _by_certificate(self, goal: Fraction) -> Outcome:
         """Recompute the bound that the certificate proves."""
+
+    @abstractmethod
+    def _by_trying(self, goal: Fraction) -> Outcome | None:
+        """Try all routes; None if there are too many."""
+
+
+def compare_totals(totals: Iterable[Interval], goal: Fraction) -> Outcome:
+    """Compare exact totals with a goal, until one of them may be below it."""
+    for total in totals:
+        if total.high < goal:
+            return Outcome(better=goal - total.high)
+        if total.low < goal:
+            return Outcome(why="the optimum is too close to the claimed bound to decide")
+    return Outcome(proved=True)
+
+
+class VisitChecker(RouteChecker):
+    """Checker of whether any sequence of visits is below a goal (T times a loss)."""
+
+    def __init__(self, losses: PairLosses, rules: VisitRules, certificate: Certificate | None = None) -> None:
+        self.losses, self.rules, self.problem, self.certificate = losses, rules, losses.problem, certificate
+
+    def _by_certificate(self, goal: Fraction) -> Outcome:
         certificate, problem = self.certificate, self.problem
         if isinstance(certificate, VisitRoutes) and visit_routes.applies(problem, self.losses.terms.scores):
             if goal <= 0:  # no cost is negative
@@ -111,20 +130,21 @@ class VisitChecker:
         stops = self.problem.from_depot(order).tolist()
         return self.losses.plain.travel_of(stops) <= Fraction(self.rules.budget) * ROOM
 
-    def _by_sequences(self, goal: Fraction) -> Outcome:
-        """Try all sequences: in floats, and exactly those near the goal, in increasing order."""
+    def _by_trying(self, goal: Fraction) -> Outcome | None:
+        problem, rules = self.problem, self.rules
+        if _sequences(rules) <= MOST_SEQUENCES:
+            return compare_totals(self._totals_near(goal), goal)
+        sets = not problem.learner.couples and rules.repeat == 1 and math.isinf(rules.budget)
+        return self._by_sets(goal) if sets and problem.size <= held_karp.MOST_REGIONS else None
+
+    def _totals_near(self, goal: Fraction) -> Iterator[Interval]:
+        """Yield the totals of all sequences near the goal or below; those of one length in increasing order."""
         near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))
         for visits, values, sizes in self._values():
             near = np.flatnonzero(values - 1e-12 * sizes < near_to)
             for order in visits[near[np.argsort(values[near], kind="stable")]].tolist():
-                if not self.is_within_budget(order):
-                    continue
-                total = self.losses.total(self.problem.from_depot(order).tolist())
-                if total.high < goal:
-                    return Outcome(better=goal - total.high)
-                if total.low < goal:
-                    return Outcome(why="the optimum is too close to the claimed bound to decide")
-        return Outcome(proved=True)
+                if self.is_within_budget(order):
+                    yield self.losses.total(self.problem.from_depot(order).tolist())
 
     def _values(self) -> Iterator[tuple[NDArray[np.int64], FloatArray, FloatArray]]:
         """Yield the sequences of each length with their values and the sizes of the terms of these."""

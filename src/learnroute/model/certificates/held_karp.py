@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 from learnroute.model.certificates.base import Certificate
 
@@ -12,11 +11,3 @@ class HeldKarp(Certificate):
     """The optimum over all sets of regions; verification enumerates them again."""
 
     kind: ClassVar[str] = "held-karp"
-
-    def _members(self) -> dict[str, Any]:
-        return {}
-
-    @classmethod
-    def read(cls, bound: float, data: Mapping[str, Any], size: int) -> Self:
-        """Return the certificate; it has no members besides the bound."""
-        return cls(bound)

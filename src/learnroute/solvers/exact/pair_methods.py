@@ -100,10 +100,7 @@ def _prove(
         note = f"with steps so long that P has negative eigenvalues, optima are proved up to {most} regions"
         return replace(found, notes=(note,))
     order = min(proof.order, found.order, key=objective)
-    if proof.proved:
-        return Answer(order, "exact", optimal=True)
-    note = f"{proof.cause} before the proof was complete; this is the best route found"
-    return Answer(order, "search", complete=False, notes=(note,))
+    return Answer(order, "exact", optimal=True) if proof.proved else Answer.unproved(order, proof.cause)
 
 
 def exact(

@@ -9,13 +9,13 @@ import numpy as np
 from learnroute import _core
 from learnroute.errors import InputError
 from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes, Service
-from learnroute.model.law import STAY, Updates
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.fleets.core_problem import core_problem, routes_from
 from learnroute.solvers.params import DEFAULTS, SolverParams, VisitSearchParams
 from learnroute.solvers.visits.annealing import Annealing
 from learnroute.solvers.visits.core_problem import CoreProblem
+from learnroute.solvers.visits.search import travel_alone
 
 
 def search(
@@ -77,10 +77,8 @@ class _Annealing(Annealing[FleetRoutes]):
         work = size * (10 + objective.rules.size + size * objective.visits.updates.coupled)
         super().__init__(objective, size, work, params)
         self.search: _core.FleetSearch = _core.FleetSearch(
-            core_problem(objective, visits), visits.nearest(params.near), rearranged=params.rearranged,
-            removed=params.removed, string=params.string, added=params.added, blink=params.blink,
-            contrary=params.contrary, seed=int(rng.integers(2**63)),
-        )  # fmt: skip
+            core_problem(objective, visits), visits.nearest(params.near), **params.ruin, seed=int(rng.integers(2**63))
+        )
 
     def begin(self, route: FleetRoutes) -> None:
         self._start(route, self.objective.service(route))
@@ -154,7 +152,5 @@ class _Annealing(Annealing[FleetRoutes]):
 
 def _travel_alone(objective: FleetObjective) -> FleetObjective:
     """Return the same objective with travel as the only cost, and no limits on it."""
-    visits = objective.visits
-    updates = Updates(*(np.full(visits.updates.retention.shape, number) for number in STAY))
-    free = replace(visits, rate=1.0, updates=updates, total=0.0, rules=replace(visits.rules, budget=np.inf))
-    return replace(objective, visits=free, rules=replace(objective.rules, limit=np.inf, longest=False))
+    rules = replace(objective.rules, limit=np.inf, longest=False)
+    return replace(objective, visits=travel_alone(objective.visits), rules=rules)

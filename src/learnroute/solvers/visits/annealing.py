@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Generic, TypeVar
 
 from learnroute import _core
@@ -49,21 +48,21 @@ class Annealing(ABC, Generic[Route]):
     def anneal_in_rounds(self, starts: Sequence[Route | None], budget: Budget) -> list[Route]:
         """Return the routes of the last round; none if no route was found that satisfies the rules."""
         rounds = max(1, len(starts).bit_length())
-        first = _budget_part(budget, 0, rounds)
+        first = budget.portion(0, rounds)
         found = self._anneal_each((self.descend(start, first) for start in starts), len(starts), first, 1 / rounds)
         found = found or [route for route in [self.repair(budget)] if route is not None]
         for number in range(1, rounds):
             if budget.exhausted:
                 break
             better = sorted(found, key=self.price)[: (len(found) + 1) // 2]
-            found = self._anneal_each(better, len(better), _budget_part(budget, number, rounds), 1 / rounds) or better
+            found = self._anneal_each(better, len(better), budget.portion(number, rounds), 1 / rounds) or better
         return found
 
     def _anneal_each(self, starts: Iterable[Route | None], count: int, budget: Budget, effort: float) -> list[Route]:
         """Return the results of annealing from as many starts as time allows, at least one."""
         found: list[Route] = []
         for number, start in enumerate(starts):
-            route = None if start is None else self.anneal(start, _budget_part(budget, number, count), effort / count)
+            route = None if start is None else self.anneal(start, budget.portion(number, count), effort / count)
             if route is not None:
                 found.append(route)
             if budget.exhausted and found:
@@ -93,9 +92,3 @@ class Annealing(ABC, Generic[Route]):
         while iterations > 0 and not budget.exhausted:
             self.search.run(min(iterations, self.iterations_per_call), 0.0)
             iterations -= self.iterations_per_call
-
-
-def _budget_part(budget: Budget, number: int, count: int) -> Budget:
-    """Return the budget of one of several jobs of the same length, given the number of earlier ones."""
-    part = budget.part(1 / (count - number))
-    return replace(part, progress=lambda stage, share: budget.progress(stage, (number + share) / count))

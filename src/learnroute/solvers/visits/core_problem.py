@@ -48,6 +48,9 @@ class CoreProblem:
         self.repeats = np.minimum(rules.repeats[self.regions], self.at_most)
         self.cyclic = ends.closed and begin is None and ends.last is None
         self.first, self.last = fixed
+        numbers = np.arange(self.size)
+        self.may_begin = (numbers == self.first) | (self.first < 0)
+        self.may_end = (numbers == self.last) | (self.last < 0)
         positions = slice(1 if objective.steady else self.at_most)
         columns = self.regions[: 1 if objective.updates.same_regions else None]
         tables = [np.ascontiguousarray(table[positions, columns]) for table in objective.updates.tables]

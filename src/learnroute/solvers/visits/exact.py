@@ -63,10 +63,7 @@ def exact(
             break
     if best is None:
         raise infeasible(objective, rng, budget, params)
-    if cause:
-        note = f"{cause} before the proof was complete; this is the best route found"
-        return Answer(best, "search", complete=False, notes=(note,))
-    return Answer(best, "exact", optimal=True)
+    return Answer.unproved(best, cause) if cause else Answer(best, "exact", optimal=True)
 
 
 def prover(objective: VisitObjective, params: SolverParams = DEFAULTS) -> Prover | None:
@@ -140,9 +137,8 @@ def _by_sets(objective: VisitObjective, incumbent: IntArray | None, budget: Budg
     problem, rate = CoreProblem(objective), objective.rate
     retention, plasticity, _, second, noise = (table[0] for table in problem.tables)
     scores, noises = plasticity * problem.scores, objective.count * noise
-    numbers = np.arange(problem.size)
-    begin = np.where((problem.first < 0) | (numbers == problem.first), rate * problem.travel[-1, :-1], np.inf)
-    finish = np.where((problem.last < 0) | (numbers == problem.last), rate * problem.travel[:-1, -1], np.inf)
+    begin = np.where(problem.may_begin, rate * problem.travel[-1, :-1], np.inf)
+    finish = np.where(problem.may_end, rate * problem.travel[:-1, -1], np.inf)
     table = _core.HeldKarp(
         rate * problem.travel[:-1, :-1], scores, np.zeros(problem.size), retention, finish + scores + noises,
         np.ones((problem.size, problem.size), dtype=np.bool_), noises, second,

@@ -106,9 +106,8 @@ class _Relaxation:
         if _once(problem) and problem.last >= 0:
             self.nodes[1:, problem.last] = np.inf
         self.fewest, self.most = problem.required.astype(float), problem.repeats.astype(float)
-        numbers = np.arange(problem.size)
-        self.no_begin = np.where((problem.first < 0) | (numbers == problem.first), 0.0, np.inf)
-        self.no_end = np.where((problem.last < 0) | (numbers == problem.last), 0.0, np.inf)
+        self.no_begin = np.where(problem.may_begin, 0.0, np.inf)
+        self.no_end = np.where(problem.may_end, 0.0, np.inf)
         self.scale = float(problem.travel.mean()) or 1.0
         self.budget = objective.rules.budget * (1 + 2 * SAME)
 

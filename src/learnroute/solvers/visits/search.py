@@ -43,7 +43,7 @@ def search(
 def infeasible(objective: VisitObjective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
     """Return the error for rules that no route satisfies; it states the travel needed if the budget is too small."""
     limit = objective.rules.budget
-    shortest = find_visits(_travel_alone(objective), rng, budget.for_one_job(), params)
+    shortest = find_visits(travel_alone(objective), rng, budget.for_one_job(), params)
     if shortest is None or limit == np.inf:
         return InputError("no route found that satisfies all of them; relax one", field="visits")
     least = objective.travel_cost(shortest)
@@ -83,10 +83,8 @@ class _Annealing(Annealing[IntArray]):
         self.regions, size = self.problem.regions, self.problem.size
         super().__init__(objective, size, size * (10 + size * objective.updates.coupled), params)
         self.search: _core.VisitSearch = _core.VisitSearch(
-            self.problem.core, self.problem.nearest(params.near), rearranged=params.rearranged, removed=params.removed,
-            string=params.string, added=params.added, blink=params.blink, contrary=params.contrary,
-            seed=int(rng.integers(2**63)),
-        )  # fmt: skip
+            self.problem.core, self.problem.nearest(params.near), **params.ruin, seed=int(rng.integers(2**63))
+        )
 
     def begin(self, route: IntArray) -> None:
         self.search.start(self.problem.numbers(route))
@@ -149,13 +147,13 @@ class _Annealing(Annealing[IntArray]):
         """Complete a route of little travel, if there is a budget for it."""
         if self.objective.rules.budget == np.inf:
             return None
-        alone = _travel_alone(self.objective)
+        alone = travel_alone(self.objective)
         shortest = find_visits(alone, self.rng, budget.for_one_job(), self.solver_params, self.initial)
         starts = [] if shortest is None else self.starts(shortest)
         return self.descend(starts[0], budget) if starts else None
 
 
-def _travel_alone(objective: VisitObjective) -> VisitObjective:
+def travel_alone(objective: VisitObjective) -> VisitObjective:
     """Return the same objective with travel as the only cost, and no travel budget."""
     shape = objective.updates.retention.shape
     updates = Updates(*(np.full(shape, number) for number in STAY))
