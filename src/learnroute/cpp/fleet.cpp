@@ -234,7 +234,7 @@ std::pair<Service, double> const &Fleet::serve() {
         if (problem_->equal)
             set_equal_weights(found.weights);
         else
-            MergeWeights::descend(means_, between(), found.weights);
+            merging_.descend(means_, between(), found.weights);
         error = merged_error(found.weights);
         return best_service_;
     }
@@ -288,7 +288,7 @@ double Fleet::error_with_new_model(Index region, Index model) {
                                         ? 1.0 / static_cast<double>(trained + 1)
                                         : 0.0;
     } else
-        MergeWeights::descend(means_tried_, {between_tried_.data(), models, models}, weights_tried_, 1);
+        merging_.descend(means_tried_, {between_tried_.data(), models, models}, weights_tried_, 1);
     return MergeWeights::value(means_tried_, {between_tried_.data(), models, models}, weights_tried_);
 }
 
@@ -360,7 +360,7 @@ void Fleet::insert(Index region, Insertion const &where) {
         if (problem_->equal)
             set_equal_weights(service_.weights);
         else if (opens)
-            MergeWeights::descend(means_, between(), service_.weights);
+            merging_.descend(means_, between(), service_.weights);
         weigh();
     } else if (opens)
         serve_by(serve().first);

@@ -63,6 +63,7 @@ class Fleet {
     double travel_ = 0.0;                     // of all vehicles
     double penalty_ = 0.0;                    // penalty per unit of travel beyond limits
     // If models are averaged:
+    MergeWeights merging_;
     std::vector<double> means_;   // the summed error of each model
     std::vector<double> between_; // squared distances between models, times the number of regions
     std::vector<double> mix_;     // average of the models' errors

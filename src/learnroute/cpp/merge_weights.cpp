@@ -27,18 +27,19 @@ double MergeWeights::value(std::span<double const> linear, MatrixView<double> qu
 void MergeWeights::descend(std::span<double const> linear, MatrixView<double> quadratic, std::span<double> weights,
                            int sweeps) {
     auto const size = linear.size();
-    std::vector<double> slopes(linear.begin(), linear.end());
-    for (std::size_t a = 0; a < size; ++a)
-        for (std::size_t b = 0; b < size; ++b)
-            slopes[a] -= quadratic(a, b) * weights[b];
     for (; sweeps > 0; --sweeps) {
+        jump(linear, quadratic, weights);
+        slopes_.assign(linear.begin(), linear.end());
+        for (std::size_t a = 0; a < size; ++a)
+            for (std::size_t b = 0; b < size; ++b)
+                slopes_[a] -= quadratic(a, b) * weights[b];
         auto gained = 0.0;
         for (std::size_t a = 0; a < size; ++a)
             for (std::size_t b = 0; b < a; ++b) {
                 if (weights[a] == 0.0 && weights[b] == 0.0)
                     continue;
                 // a shift x of weight from b to a changes the value by (slope + Q[a, b]·x)·x
-                auto const slope = slopes[a] - slopes[b];
+                auto const slope = slopes_[a] - slopes_[b];
                 auto const curve = quadratic(a, b);
                 auto const gain = [&](double x) { return -(slope + curve * x) * x; };
                 auto shift = gain(weights[b]) > gain(-weights[a]) ? weights[b] : -weights[a];
@@ -53,11 +54,23 @@ void MergeWeights::descend(std::span<double const> linear, MatrixView<double> qu
                 weights[a] = shift == weights[b] ? both : std::max(0.0, weights[a] + shift);
                 weights[b] = both - weights[a];
                 for (std::size_t c = 0; c < size; ++c)
-                    slopes[c] -= (quadratic(a, c) - quadratic(b, c)) * shift;
+                    slopes_[c] -= (quadratic(a, c) - quadratic(b, c)) * shift;
             }
         if (!(gained > settled * std::abs(value(linear, quadratic, weights))))
             return;
     }
+}
+
+/// Move to the stationary point of the face that has the weights in its interior, if that is better.
+void MergeWeights::jump(std::span<double const> linear, MatrixView<double> quadratic, std::span<double> weights) {
+    support_.clear();
+    for (std::size_t a = 0; a < weights.size(); ++a)
+        if (weights[a] > 0.0)
+            support_.push_back(static_cast<Index>(a));
+    point_.resize(weights.size());
+    if (support_.size() > 1 && solve(linear, quadratic) &&
+        value(linear, quadratic, point_) < value(linear, quadratic, weights))
+        std::ranges::copy(point_, weights.begin());
 }
 
 /// Find the stationary point on the face of `support_`. Return whether there is one with all weights > 0.

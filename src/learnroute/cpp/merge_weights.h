@@ -14,7 +14,10 @@ class MergeWeights {
     std::vector<double> point_;
     std::vector<Index> support_;
 
+    std::vector<double> slopes_; // the increase of the value per weight of each model
+
     bool solve(std::span<double const> linear, MatrixView<double> quadratic);
+    void jump(std::span<double const> linear, MatrixView<double> quadratic, std::span<double> weights);
 
 public:
     /// Maximum number of models for which all faces are tried.
@@ -26,9 +29,10 @@ public:
     [[nodiscard]] static double value(std::span<double const> linear, MatrixView<double> quadratic,
                                       std::span<double const> weights);
     static constexpr int most_sweeps = 200;
-    /// Improve weights of sum 1 by shifting weight between two models at a time, until there is no further gain.
-    static void descend(std::span<double const> linear, MatrixView<double> quadratic, std::span<double> weights,
-                        int sweeps = most_sweeps);
+    /// Improve weights of sum 1 until there is no further gain: move to the stationary point of their face, and shift
+    /// weight between two models at a time, which may lead to another face.
+    void descend(std::span<double const> linear, MatrixView<double> quadratic, std::span<double> weights,
+                 int sweeps = most_sweeps);
     /// Return the best weights: the best stationary point of all faces, or the result of a descent for more than `few`
     /// models.
     std::vector<double> best(std::span<double const> linear, MatrixView<double> quadratic);
