@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # the tests of make check: those without services, pages, commands and studies, and without tests that are marked slow
 FAST := tests/model tests/formats tests/solvers tests/test_house.py
 # the tests that reach the core
-TESTS := tests/solvers tests/model/test_metric.py
+TESTS := tests/solvers tests/model/test_metric.py tests/test_fleets.py tests/learning/test_rehearsed_fleets.py
 CORE := CMakeLists.txt pyproject.toml $(wildcard src/learnroute/cpp/*)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install
