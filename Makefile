@@ -54,6 +54,7 @@ sanitize: build/sanitize/core
 
 # lines of the core that the same tests run
 coverage: build/coverage/core
+	find build/coverage -name '*.gcda' -delete
 	build/coverage/bin/python -m pytest -n 2 $(TESTS)
 	$(INSTALL) gcovr
 	$(BIN)/gcovr --merge-lines --root src/learnroute/cpp build/coverage
