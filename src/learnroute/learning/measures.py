@@ -68,10 +68,10 @@ def zero_one_error(model: Any, region: RegionData) -> float:
     """
     check_learner("model", model, "predict")
     check_type("region", region, RegionData)
-    return float(np.mean(_misclassified(model, region)))
+    return float(np.mean(_zero_one_losses(model, region)))
 
 
-def _misclassified(model: Any, region: RegionData) -> FloatArray:
+def _zero_one_losses(model: Any, region: RegionData) -> FloatArray:
     inputs, outputs = region.test
     return np.asarray(np.asarray(model.predict(inputs)) != outputs, dtype=np.float64)
 
@@ -139,7 +139,7 @@ MEASURES: Mapping[str, Error] = MappingProxyType(
     {"squared": squared_error, "zero-one": zero_one_error, "cross-entropy": cross_entropy}
 )
 
-_BY_SAMPLE = ((squared_error, _squares), (zero_one_error, _misclassified), (cross_entropy, _log_losses))
+_BY_SAMPLE = ((squared_error, _squares), (zero_one_error, _zero_one_losses), (cross_entropy, _log_losses))
 
 
 def standard_error_of(error: Error, model: Any, region: RegionData) -> float | None:

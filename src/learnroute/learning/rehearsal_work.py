@@ -204,7 +204,7 @@ class LinearWork(Work):
 
         service = searched.service(best)
         by_region = judged.errors_by_region(best, service)
-        own = np.asarray((self.problem.region_weights * by_region).mean(axis=1))
+        own = judged.average(by_region)
         known, random = dict[FleetRoutes, FloatArray](), list[FleetRoutes]()
         rounds = Rounds(replace(budget, stop=None))  # an interrupt ends the search only
         while len(random) < RANDOM_ORDERS and not rounds.is_late:

@@ -58,4 +58,8 @@ class RehearsedRoutes:
         """Return the error of each draw over all regions."""
         if self.rules.size == 1 and self.rules.merged:
             return self.rehearsed.errors(self.rehearsed.batches(routes, 1)[0])
-        return np.asarray((self.trainings.weights * self.errors_by_region(routes, service)).mean(axis=1))
+        return self.average(self.errors_by_region(routes, service))
+
+    def average(self, errors_by_region: FloatArray) -> FloatArray:
+        """Return the error of each draw over all regions, from its errors by region."""
+        return np.asarray((self.trainings.weights * errors_by_region).mean(axis=1))

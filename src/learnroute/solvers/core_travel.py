@@ -12,7 +12,7 @@ from learnroute.model.travel import EARTH_RADIUS, Places, Travel
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.spanning_tree import minimum_spanning_tree
 
-PAIRS_A_CALL = 5_000_000  # pairs of regions per call of the core, between two checks for Ctrl-C
+PAIRS_PER_CALL = 5_000_000  # pairs of regions per call of the core, between two checks for Ctrl-C
 
 
 class PlaceTravel(NamedTuple):
@@ -80,7 +80,7 @@ class MatrixTravel(NamedTuple):
         matrix, size = self.travel.matrix, self.travel.size
         most = min(max(lengths), size - 1)
         if self.travel.symmetric:
-            rows = max(1, PAIRS_A_CALL // size)
+            rows = max(1, PAIRS_PER_CALL // size)
             parts = [_core.relative_neighbours(matrix, most, i, min(i + rows, size)) for i in range(0, size, rows)]
         else:
             others = matrix.copy()

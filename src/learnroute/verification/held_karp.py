@@ -241,7 +241,7 @@ class _Enumeration:
     def _with_begin(
         self, costs: Limbs, first: int | None, last: int | None, inner: list[int], sets: NDArray[np.int64]
     ) -> Limbs:
-        """Add the cost of what comes before each set of inner regions (row) and the first region of it."""
+        """Add the cost of the route's beginning, for each set of inner regions (row) and the first one visited."""
         if first is None:
             closes = self.model.ends.closed and last is not None
             return _add(costs, [limb[last, inner][None, :] for limb in self.travel]) if closes else costs

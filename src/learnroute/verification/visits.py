@@ -138,7 +138,7 @@ class VisitChecker(RouteChecker):
         return self._by_sets(goal) if sets and problem.size <= held_karp.MOST_REGIONS else None
 
     def _totals_near(self, goal: Fraction) -> Iterator[Interval]:
-        """Yield the totals of all sequences near the goal or below; those of one length in increasing order."""
+        """Yield the totals of all sequences near the goal or below, in increasing order for each length."""
         near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))
         for visits, values, sizes in self._values():
             near = np.flatnonzero(values - 1e-12 * sizes < near_to)

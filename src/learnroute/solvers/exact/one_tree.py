@@ -34,7 +34,7 @@ from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.params import OneTreeParams
 
 StatusArray = NDArray[np.int8]
-ENTRIES_A_CALL = 20_000_000  # matrix entries that subgradient steps read per call of the core
+ENTRIES_PER_CALL = 20_000_000  # matrix entries that subgradient steps read per call of the core
 
 
 class Tree(NamedTuple):
@@ -101,7 +101,7 @@ def _ascend(costs: FloatArray, status: StatusArray, target: float, budget: Budge
     ascent = new_ascent(np.zeros(len(costs)), target, params.ascent)
     done = 0
     while done < params.ascent.steps and not budget.exhausted and not ascent.ended:
-        count = min(params.steps_per_call, params.ascent.steps - done, max(1, ENTRIES_A_CALL // costs.size))
+        count = min(params.steps_per_call, params.ascent.steps - done, max(1, ENTRIES_PER_CALL // costs.size))
         ascend_one_trees(costs, status, ascent, count)
         done += count
         budget.progress("bound", done / params.ascent.steps)

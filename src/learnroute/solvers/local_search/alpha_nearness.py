@@ -13,7 +13,7 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import AlphaParams
 
-WORK_A_CALL = 100_000  # steps times vertices of the ascent per call of the core
+WORK_PER_CALL = 100_000  # steps times vertices of the ascent per call of the core
 UNLIMITED = Budget()
 
 
@@ -37,7 +37,7 @@ def alpha_lists(
     """
     size = len(start) - 1
     nearness = AlphaNearness(start, target, costs, params.first_step * float(costs.mean()))
-    left, some = min(params.steps, params.work // size), max(1, WORK_A_CALL // size)
+    left, some = min(params.steps, params.work // size), max(1, WORK_PER_CALL // size)
     while left > 0 and not budget.exhausted and not nearness.ascend(min(some, left)):
         left -= some
     return nearness.candidate_lists(nearness.multipliers, min(params.neighbours, size - 1))

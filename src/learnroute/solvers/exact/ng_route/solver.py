@@ -219,9 +219,9 @@ class NgRouteProof:
         """Find multipliers for q-routes."""
         params = self.params.q_route_ascent
         ascent = new_ascent(self.multipliers, self.incumbent.value, params)
-        a_call = max(1, self.params.arcs_per_call // self.size**3)
-        for done in range(0, params.steps, a_call):
-            self.network.ascend(ascent, min(a_call, params.steps - done))
+        steps_per_call = max(1, self.params.arcs_per_call // self.size**3)
+        for done in range(0, params.steps, steps_per_call):
+            self.network.ascend(ascent, min(steps_per_call, params.steps - done))
             if ascent.ended or self.budget.exhausted:
                 break
         self.multipliers = self.q_multipliers = ascent.best
