@@ -165,6 +165,8 @@ void Fleet::assign(FleetRoutes const &routes) {
 }
 
 void Fleet::serve_by(Service const &service) {
+    if (has_one_model())
+        return;
     auto const models = static_cast<Index>(trainings_.size());
     if (problem_->merged) {
         measure();
@@ -199,6 +201,8 @@ void Fleet::serve_by(Service const &service) {
 }
 
 double Fleet::error() const {
+    if (has_one_model())
+        return trainings_[0].value();
     if (problem_->merged)
         return merged_error(service_.weights);
     return std::accumulate(trainings_.begin(), trainings_.end(), unserved_,
@@ -229,6 +233,10 @@ std::pair<Service, double> const &Fleet::serve() {
         return best_service_;
     is_served_ = true;
     auto &[found, error] = best_service_;
+    if (has_one_model()) {
+        error = trainings_[0].value();
+        return best_service_;
+    }
     if (problem_->merged) {
         measure();
         if (problem_->equal)
@@ -260,6 +268,9 @@ double Fleet::error_with_new_model(Index region, Index model) {
     auto const common = update.noise - update.coupling * visits().initial[region];
     auto const *const towards = visits().dissimilarities_from(region);
     auto const models = trainings_.size();
+    if (has_one_model())
+        return update.retention * visits().total + update.plasticity * visits().scores[region] +
+               visits().count * common;
     if (!problem_->merged) {
         auto found = 0.0;
         for (std::size_t j = 0; j < mix_.size(); ++j) {
@@ -314,7 +325,7 @@ void Fleet::find_insertion(Index region, Index vehicle, Index model, Insertion &
     auto &training = trainings_[model];
     auto const untrained = !training.is_trained();
     auto const errors = training.insertion_values(region);
-    auto const share = untrained ? 0.0 : problem_->merged ? service_.weights[model] : 1.0;
+    auto const share = untrained ? 0.0 : problem_->merged && !has_one_model() ? service_.weights[model] : 1.0;
     auto const rest = untrained ? error_with_new_model(region, model) : error() - share * training.value();
     auto const &route = routes_[vehicle];
     std::size_t const begin = visits().first >= 0 ? 1 : 0;
@@ -353,6 +364,8 @@ void Fleet::insert(Index region, Insertion const &where) {
     route.insert(route.begin() + where.place, {region, where.model});
     walk(where.vehicle);
     train(where.vehicle);
+    if (has_one_model())
+        return;
     if (problem_->merged) {
         if (is_weighed_)
             return;

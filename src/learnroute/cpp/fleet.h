@@ -79,6 +79,8 @@ class Fleet {
     double unserved_ = 0.0;     // sum of the errors in regions that the initial model serves
 
     [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
+    /// Whether one model serves all regions, so that there is no service to choose.
+    [[nodiscard]] bool has_one_model() const { return problem_->merged && trainings_.size() == 1; }
     [[nodiscard]] MatrixView<double> between() const;
     void walk(std::size_t vehicle);
     void train(std::size_t vehicle);

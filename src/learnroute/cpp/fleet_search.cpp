@@ -22,6 +22,65 @@ FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView
     penalty_ = visits().rate + (longest > 0.0 ? visits().total / longest : 0.0);
     least_penalty_ = least * penalty_;
     fleet_.set_penalty(penalty_);
+    if (fleet_.problem().models == 1 && fleet_.problem().merged)
+        find_sway();
+}
+
+/// The effect of earlier visits decreases with each of the last ones (`learnroute.model.law`), and is bounded by the
+/// range of the dissimilarities.
+void FleetSearch::find_sway() {
+    auto const &problem = visits();
+    auto retention = 0.0;
+    auto second = 0.0;
+    auto coupling = 0.0;
+    auto quiet = inf;
+    auto noisy = -inf;
+    for (auto const &update : problem.updates) {
+        retention = std::max(retention, std::abs(update.retention));
+        second = std::max(second, std::abs(update.second));
+        coupling = std::max(coupling, std::abs(update.coupling));
+        quiet = std::min(quiet, update.noise);
+        noisy = std::max(noisy, update.noise);
+    }
+    auto const [low, high] = std::ranges::minmax(problem.scores);
+    auto farthest = 0.0;
+    for (auto const *distances : {&problem.initial, &problem.towards})
+        for (auto const distance : *distances)
+            farthest = std::max(farthest, distance);
+    auto sum = std::max(high, problem.total) - std::min(low, problem.total);
+    auto common = problem.count * (coupling * farthest + noisy - quiet) / (1.0 - second);
+    auto own = problem.count * coupling * farthest;
+    auto paired = 0.0;
+    sway_.push_back(inf);
+    for (Index follow = 1; follow <= problem.at_most; ++follow) {
+        paired = second * paired + own;
+        sum *= retention;
+        common *= second;
+        own *= retention;
+        sway_.push_back(retention < 1.0 && second < 1.0 ? sum + common + paired : inf);
+    }
+}
+
+/// Return a lower bound on the cost increase of the trial route, from its travel and the unchanged visits at its end.
+double FleetSearch::least_loss() const {
+    auto const &problem = visits();
+    if (sway_.empty() || problem.cyclic || current_.excess > 0.0)
+        return -inf;
+    auto const &before = current_.routes[0];
+    auto const &after = trial_[0];
+    auto same = before.size(); // first visit of the unchanged end
+    while (same > 0 && before[same - 1] == after[same - 1])
+        --same;
+    auto const sway = sway_[before.size() - same];
+    if (sway == inf)
+        return -inf;
+    auto longer = 0.0;
+    for (auto place = static_cast<std::size_t>(std::ranges::mismatch(before, after).in1 - before.begin());
+         place <= same; ++place) {
+        auto const from = [&](auto const &route) { return place > 0 ? route[place - 1].region : problem.outside(); };
+        longer += problem.travel(from(after), after[place].region) - problem.travel(from(before), before[place].region);
+    }
+    return problem.rate * longer - sway;
 }
 
 void FleetSearch::count() {
@@ -268,8 +327,9 @@ bool FleetSearch::recreate(double contrary) {
 void FleetSearch::try_change(double temperature) {
     locate();
     auto const rearranged = rng_.uniform() < params_.rearranged;
+    auto const tolerance = temperature > 0.0 ? temperature * rng_.exponential() : 0.0;
     if (rearranged) {
-        if (!rearrange())
+        if (!rearrange() || least_loss() > tolerance)
             return;
         fleet_.assign(trial_);
     } else {
@@ -282,7 +342,7 @@ void FleetSearch::try_change(double temperature) {
     auto const worse = cost(found, fleet_.excess()) - cost(current_.value, current_.excess);
     if (worse > 0.0 && !rearranged)
         worse_.push_back(worse);
-    if (worse < (temperature > 0.0 ? temperature * rng_.exponential() : 0.0))
+    if (worse < tolerance)
         accept(found);
 }
 

@@ -42,7 +42,8 @@ class FleetSearch : public RuinSearch {
     double least_penalty_ = 0.0;
     double penalty_ = 0.0; // per unit of travel beyond limits
     std::int64_t looks_ = 0;
-    std::int64_t within_ = 0; // number of recent routes that kept all limits
+    std::int64_t within_ = 0;  // number of recent routes that kept all limits
+    std::vector<double> sway_; // maximum influence of earlier visits on the error, by the number of visits that follow
 
     [[nodiscard]] VisitProblem const &visits() const { return *fleet_.problem().visits; }
     void count();
@@ -51,6 +52,8 @@ class FleetSearch : public RuinSearch {
     bool relabel();
     bool recombine();
     void set_models();
+    void find_sway();
+    [[nodiscard]] double least_loss() const;
     void rearrange_between(Place here, Place there);
     void ruin();
     bool recreate(double contrary);
