@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from learnroute.model.depot import Depot
     from learnroute.model.features_scaling import FeaturesScaling
     from learnroute.model.fleet import Fleet
+    from learnroute.model.instance import Instance
     from learnroute.model.learners import Calibrated, Gradient, Learner, LeastSquares, Proximal
-    from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
+    from learnroute.model.losses import Loss, error_over_time, expected_loss, true_loss
     from learnroute.model.metric import MetricReport, check_metric, metric_closure
-    from learnroute.model.objective import Objective
     from learnroute.model.problem import Problem
     from learnroute.model.result import Guarantee, Plan
     from learnroute.model.subsets import with_depot
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from learnroute.planner import evaluate, plan
     from learnroute.robust import Robustness, robustness
     from learnroute.solvers.matching.perfect_matching import Matching, minimum_matching
+    from learnroute.solvers.methods import METHODS
     from learnroute.solvers.params import SolverParams
-    from learnroute.solvers.registry import METHODS
     from learnroute.tradeoffs import Tradeoff, tradeoff
     from learnroute.verification import Check, Verification, verify
     from learnroute.visit_curves import VisitCurve, visit_curve
@@ -60,6 +60,7 @@ __all__ = [
     "Gradient",
     "Guarantee",
     "InputError",
+    "Instance",
     "Journey",
     "Learner",
     "LearnerTable",
@@ -67,7 +68,6 @@ __all__ = [
     "Loss",
     "Matching",
     "MetricReport",
-    "Objective",
     "Plan",
     "Problem",
     "Proximal",
@@ -87,7 +87,6 @@ __all__ = [
     "expected_loss",
     "metric_closure",
     "minimum_matching",
-    "objective_of",
     "plan",
     "read_plan",
     "read_problem",
@@ -111,9 +110,9 @@ _HOMES = {
     "learnroute.model.depot": ("Depot",),
     "learnroute.model.features_scaling": ("FeaturesScaling",),
     "learnroute.model.learners": ("Calibrated", "Gradient", "Learner", "LeastSquares", "Proximal"),
-    "learnroute.model.losses": ("Loss", "error_over_time", "expected_loss", "objective_of", "true_loss"),
+    "learnroute.model.losses": ("Loss", "error_over_time", "expected_loss", "true_loss"),
     "learnroute.model.metric": ("MetricReport", "check_metric", "metric_closure"),
-    "learnroute.model.objective": ("Objective",),
+    "learnroute.model.instance": ("Instance",),
     "learnroute.model.problem": ("Problem",),
     "learnroute.model.result": ("Guarantee", "Plan"),
     "learnroute.model.subsets": ("with_depot",),
@@ -123,7 +122,7 @@ _HOMES = {
     "learnroute.robust": ("Robustness", "robustness"),
     "learnroute.solvers.matching.perfect_matching": ("Matching", "minimum_matching"),
     "learnroute.solvers.params": ("SolverParams",),
-    "learnroute.solvers.registry": ("METHODS",),
+    "learnroute.solvers.methods": ("METHODS",),
     "learnroute.tradeoffs": ("Tradeoff", "tradeoff"),
     "learnroute.verification": ("Check", "Verification", "verify"),
     "learnroute.fleet_tables": ("FleetTable", "compare_fleets"),

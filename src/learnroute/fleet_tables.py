@@ -19,7 +19,7 @@ from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import as_choice, as_count
 from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 from learnroute.tuning import GRID, check_initial_model, minimise
 
 FEDERATED = "federated"

@@ -1,4 +1,4 @@
-"""Planning from start to end: problem -> objective -> solver -> bound -> plan."""
+"""Planning from start to end: problem -> instance -> λ, if it is to be chosen -> answer -> plan."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,42 +14,28 @@ import numpy as np
 from learnroute.errors import InputError, check_type
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
-from learnroute.model.ends import Ends
-from learnroute.model.fleet_losses import fleet_objective_of, fleet_routes_of
-from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
-from learnroute.model.losses import Loss, as_order, indices_of, objective_of, visit_objective_of
+from learnroute.model.losses import Loss, indices_of
 from learnroute.model.notes import fleet_notes, initial_model_note, travel_note, visits_notes
-from learnroute.model.objective import Objective, Weighted
 from learnroute.model.problem import UPPER, Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY, margin
-from learnroute.model.validation import IntArray, as_count
-from learnroute.model.visit_objective import VisitObjective
-from learnroute.solvers.construction.insertion import complete
-from learnroute.solvers.contract import Answer, Budget, Progress, Solver
-from learnroute.solvers.exact.proof import lower_bound
-from learnroute.solvers.fleets.bounds import NO_FLEET_BOUND, fleet_bound
-from learnroute.solvers.local_search.iterated import iterated_local_search
+from learnroute.model.routes import Routes
+from learnroute.model.validation import as_count
+from learnroute.model.value import check_routes, routes_of
+from learnroute.solvers.contract import Answer, Budget, Progress
+from learnroute.solvers.methods import BOUNDS, METHODS, Method, method_by_name
 from learnroute.solvers.params import DEFAULTS, SolverParams, check_params
-from learnroute.solvers.registry import METHODS, Method, method_by_name
-from learnroute.solvers.visits.bounds import NO_BOUND, visits_bound
-from learnroute.solvers.visits.exact import prover
-from learnroute.tuning import (
-    Key,
-    Tuned,
-    objective_for_method,
-    route_finder,
-    solve_visits,
-    starting_routes,
-    tune,
-    tune_for,
-)
+from learnroute.solvers.solve import climb, solve
+from learnroute.solvers.tours import GIVEN
+from learnroute.tuning import Tuned, route_finder, starting_routes, tune, tune_for
 
-TIED = 1e-17  # relative to the value; anything smaller cannot be distinguished from 0
+NO_BOUND = (
+    "optional visits with a regularised learner have a known lower bound only if dissimilarities are squared distances"
+)
+NO_FLEET_BOUND = "no lower bound is known for these routes"
 CHECKING = 5e-10  # seconds that the check of the triangle inequality takes, times T³ ...
 CHECKED_AT_ONCE = 300  # ... and the number of regions up to which that time is negligible
 TUNING_SHARE = 0.7  # share of the time for choosing λ; the rest is for the final plan and its bound
-GIVEN = "given"  # the method of a route that the caller chose
 
 
 def plan(
@@ -113,114 +98,59 @@ def plan(
 
 def plan_within(
     problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS,
-    initial: Sequence[str | int] | None = None, bound: Certificate | None = None,
+    initial: Sequence[str | int] | Routes | None = None, bound: Certificate | None = None,
 ) -> Plan:  # fmt: skip
-    """Choose the route, and the regularisation if it is undecided. A given lower bound is not computed again."""
-    if problem.learner.undecided:
-        return _plan_with_learner(problem, method, seed, budget, params, initial)
-    if problem.fleet_rules is not None:
-        return _plan_fleet(problem, method, seed, budget, params, initial)
-    if problem.rules is not None:
-        return _plan_visits(problem, method, seed, budget, params, initial)
-    started, whole, budget = time.monotonic(), budget, _reserve_metric_check(problem, budget)
-    objective = objective_of(problem)
-    solve = method.solve if initial is None else _with_warm_start(problem, objective, method, initial)
-    answer = solve(objective_for_method(problem, objective, method), np.random.default_rng(seed), budget, params)
-    if problem.travel_rate == 0 and method.warm:
-        answer = replace(answer, order=_shorten_ties(problem, objective, answer.order, budget, params))
-    certificate = answer.certificate or bound or lower_bound(objective, answer.order, budget, params)
-    return assess(problem, answer, certificate, method.name, seed, time.monotonic() - started, whole)
-
-
-def _plan_visits(
-    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams,
-    initial: Sequence[str | int] | None,
-) -> Plan:  # fmt: skip
-    """Choose which regions to visit, how often, and in which order."""
+    """Choose the routes, and the regularisation if it is undecided. A given lower bound is not computed again."""
     started = time.monotonic()
-    start = None if initial is None else indices_of(problem, initial, "initial")
-    objective = visit_objective_of(problem)
-    searching = budget if prover(objective, params) else budget.part(1 - params.visit_bound.share)
-    answer = solve_visits(problem, method, np.random.default_rng(seed), searching, params, start)
-    return _assess_visits(problem, objective, answer, method.name, seed, started, budget, params)
+    start = initial if initial is None else _as_start(problem, method, initial)
+    found = None
+    if problem.learner.undecided:
+        part = budget.part(TUNING_SHARE)
+        starts = starting_routes(problem, seed, part, params) if method.warm else None
+        found = tune(problem, route_finder(problem, method, seed, budget, params), part, starts)
+        decided = problem.with_regularization(found.regularization)
+        if start is None and not budget.has_seconds(found.seconds):
+            answer = Answer(found.routes, "search" if method.warm else method.name, complete=False)
+            answer = bound_of(decided, answer, budget, params, seed)
+            return _with_choice(assess(decided, answer, method.name, seed, started, budget), problem, found)
+        problem, undecided = decided, problem
+    left = _reserve_metric_check(problem, budget)
+    start = start or (found.routes if found is not None and method.warm else None)
+    rng = np.random.default_rng(seed)
+    answer = solve(problem.instance, method, rng, left, params, start, bounds=bound is None)
+    answer = replace(answer, certificate=answer.certificate or bound)
+    made = assess(problem, answer, method.name, seed, started, budget)
+    return made if found is None else _with_choice(made, undecided, found)
 
 
-def _plan_fleet(
-    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams, initial: Any = None
-) -> Plan:
-    """Choose the routes of all vehicles, and the model that each visit trains."""
-    started, objective = time.monotonic(), fleet_objective_of(problem)
-    start = initial
-    if initial is not None and not isinstance(initial, FleetRoutes):
-        start = fleet_routes_of(problem, initial, [0] * len(initial))
-    usable = objective.without_idle()
-    options = {} if start is None else {"initial": start.resize(usable.rules.vehicles)}
-    answer = method.solve(usable, np.random.default_rng(seed), budget, params, **options)
-    assert answer.routes is not None
-    answer = replace(answer, routes=answer.routes.resize(objective.rules.vehicles))
-    return _assess_fleet(problem, objective, answer, method.name, seed, started, budget)
-
-
-def _assess_fleet(
-    problem: Problem, objective: FleetObjective, answer: Answer, requested: str, seed: int, started: float,
-    budget: Budget,
-) -> Plan:  # fmt: skip
-    """Compute a lower bound unless the answer is proved optimal, and recompute every claim."""
-    certificate = None if answer.optimal else fleet_bound(objective)
-    if certificate is None and not answer.optimal:
-        answer = replace(answer, notes=(*answer.notes, NO_FLEET_BOUND))
-    return assess(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
-
-
-def _assess_visits(
-    problem: Problem, objective: VisitObjective, answer: Answer, requested: str, seed: int, started: float,
-    budget: Budget, params: SolverParams = DEFAULTS,
-) -> Plan:  # fmt: skip
-    """Compute a lower bound unless the answer is proved optimal, and recompute every claim."""
-    certificate = None if answer.optimal else visits_bound(objective, answer.order, budget, params)
-    if certificate is None and not answer.optimal:
-        answer = replace(answer, notes=(*answer.notes, NO_BOUND))
-    return assess(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
+def _as_start(problem: Problem, method: Method, initial: Sequence[str | int] | Routes) -> Routes:
+    """Return given routes to start from, which may violate the problem's rules; complete an order of all regions."""
+    if not method.warm:
+        able = ", ".join(name for name, one in METHODS.items() if one.warm)
+        raise InputError(f"method {method.name} cannot start from a route; use {able}", field="initial")
+    if isinstance(initial, Routes):
+        return initial
+    visits, rules = indices_of(problem, initial, "initial"), problem.fleet_rules
+    for stop in visits:
+        if not 0 <= stop < problem.size or (problem.visits_all_once and visits.count(stop) > 1):
+            wrong = "is given twice" if 0 <= stop < problem.size else "does not exist"
+            raise InputError(f"region {stop} {wrong}; name each region at most once", field="initial", value=stop)
+    if rules.vehicles > 1:
+        return Routes.of_vehicles([visits, *[[]] * (rules.vehicles - 1)])
+    routes = Routes.of_models(visits, [0] * len(visits))
+    instance = problem.decided.instance
+    return instance.orders.complete(routes) if instance.permutation else routes
 
 
 def _reserve_metric_check(problem: Problem, budget: Budget) -> Budget:
     """Return a budget that leaves time for checking the triangle inequality if that takes at most a tenth of it."""
     left, check = budget.seconds_left, CHECKING * problem.size**3
-    if left is None or problem.ways.is_metric or check > 0.1 * left:
+    if left is None or problem.ways.is_metric or check > 0.1 * left or not problem.instance.permutation:
         return budget
     return replace(budget, deadline=budget.deadline - check)
 
 
-def _plan_with_learner(
-    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams,
-    initial: Sequence[str | int] | None,
-) -> Plan:  # fmt: skip
-    """Choose the regularisation together with the route, then plan the route once more for it."""
-    started = time.monotonic()
-    part = budget.part(TUNING_SHARE)
-    starts = starting_routes(problem, seed, part, params) if method.warm else None
-    found = tune(problem, route_finder(problem, method, seed, budget, params), part, starts)
-    decided = problem.with_regularization(found.regularization)
-    if initial is None and not budget.has_seconds(found.seconds):
-        used = "search" if method.warm else method.name
-        made = _assess_given(decided, found.order, used, method.name, seed, started, budget, params)
-        return _choice_note(made, problem, found)
-    if decided.fleet_rules is not None or decided.rules is not None:
-        again = _plan_visits if decided.fleet_rules is None else _plan_fleet
-        return _choice_note(again(decided, method, seed, budget, params, initial or found.order), problem, found)
-    objective = objective_of(decided)
-    final = method.solve if initial is None else _with_warm_start(decided, objective, method, initial)
-    answer = final(objective_for_method(decided, objective, method), np.random.default_rng(seed), budget, params)
-    if not method.by_travel and not method.random:
-        tuned = decided.from_depot(found.order)
-        if objective(tuned) < objective(answer.order):
-            answer = replace(answer, order=tuned, optimal=False)
-    certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
-    made = assess(decided, answer, certificate, method.name, seed, time.monotonic() - started, budget)
-    return _choice_note(made, problem, found)
-
-
-def _choice_note(made: Plan, problem: Problem, found: Tuned) -> Plan:
+def _with_choice(made: Plan, problem: Problem, found: Tuned) -> Plan:
     """Add a note on how the regularisation was chosen."""
     return replace(
         made,
@@ -236,45 +166,6 @@ def decide_learner(problem: Problem, seed: int, budget: Budget) -> Problem:
         return problem
     found = tune(problem, route_finder(problem, METHODS["search"], seed, budget), budget)
     return problem.with_regularization(found.regularization)
-
-
-def _with_warm_start(problem: Problem, objective: Objective, method: Method, initial: Sequence[str | int]) -> Solver:
-    """Return a method that starts from a route."""
-    if not method.warm:
-        able = ", ".join(name for name, one in METHODS.items() if one.warm)
-        raise InputError(f"method {method.name} cannot start from a route; use {able}", field="initial")
-    stops = indices_of(problem, initial, "initial")
-    for stop in stops:
-        if not 0 <= stop < problem.size or stops.count(stop) > 1:
-            wrong = "is given twice" if 0 <= stop < problem.size else "does not exist"
-            raise InputError(f"region {stop} {wrong}; name each region at most once", field="initial", value=stop)
-    started = problem.from_depot(np.array(stops, dtype=np.int64))
-    return partial(method.solve, initial=complete(objective, started))
-
-
-def _shorten_ties(
-    problem: Problem, objective: Objective, order: IntArray, budget: Budget, params: SolverParams
-) -> IntArray:
-    """Shorten the part of a route whose scores do not count, if travel is worth nothing."""
-    counted = np.flatnonzero(objective.weights_of(order) * objective.scores.max() > TIED * abs(objective(order)))
-    many = int(counted[0]) + 1 if len(counted) else objective.size
-    ways = objective_of(problem.replace(travel_rate=1.0))
-    part = order[:many]
-    ends = replace(problem.ends, last=int(part[-1])) if many == objective.size else Ends(int(part[0]), int(part[-1]))
-    if many < 4:
-        return order
-    number = np.zeros(objective.size, dtype=np.int64)
-    number[part] = np.arange(many)
-    nothing = np.zeros(many)
-    alone = Weighted(ways.travel.of(part), nothing, nothing, 0.0, ends.renumber(number))
-    rng, start = np.random.default_rng(0), np.arange(many)
-    found = iterated_local_search(alone, rng, budget.for_one_job(), initial=start, params=params)
-    shorter = np.concatenate([part[found], order[many:]])
-    return (
-        shorter
-        if objective(shorter) <= objective(order) and ways.legs(shorter).sum() < ways.legs(order).sum()
-        else order
-    )
 
 
 def evaluate(
@@ -315,48 +206,33 @@ def evaluate_within(
     problem: Problem, route: Sequence[Any], budget: Budget, models: Sequence[int] | None = None
 ) -> Plan:
     """Evaluate a given route within a budget; see `evaluate`."""
-    started = time.monotonic()
-    visits: Key
-    if problem.fleet_rules is not None:
-        visits = fleet_routes_of(problem, route, models)
-    else:
-        order = as_order(problem, indices_of(problem, route))
-        problem.constraints.check([problem.regions[i] for i in order])
-        visits = tuple(order.tolist())
+    started, routes, found = time.monotonic(), routes_of(problem, route, models), None
+    check_routes(problem.decided, routes)
     if problem.learner.undecided:
         kind = str(problem.learner.training["regularization"])
-        found = tune_for(problem, visits, kind, budget.part(TUNING_SHARE))
-        decided = problem.with_regularization(found.regularization)
-        return _choice_note(evaluate_within(decided, route, budget, models), problem, found)
-    return _assess_given(problem, visits, GIVEN, GIVEN, 0, started, budget)
+        found = tune_for(problem, routes, kind, budget.part(TUNING_SHARE))
+        problem, undecided = problem.with_regularization(found.regularization), problem
+    answer = bound_of(problem, Answer(routes, GIVEN, complete=False), budget)
+    made = assess(problem, answer, GIVEN, 0, started, budget)
+    return made if found is None else _with_choice(made, undecided, found)
 
 
-def _assess_given(
-    problem: Problem, visits: Key, method: str, requested: str, seed: int, started: float, budget: Budget,
-    params: SolverParams = DEFAULTS,
-) -> Plan:  # fmt: skip
-    """Compute a lower bound for given visits, and recompute every claim."""
-    if isinstance(visits, FleetRoutes):
-        routes = Answer.of_fleet(visits, method, complete=False)
-        return _assess_fleet(problem, fleet_objective_of(problem), routes, requested, seed, started, budget)
-    order = np.array(visits, dtype=np.int64)
-    if problem.rules is not None:
-        answer = Answer(order, method, complete=False)
-        return _assess_visits(problem, visit_objective_of(problem), answer, requested, seed, started, budget, params)
-    answer = Answer(problem.from_depot(order), method, complete=False)
-    certificate = lower_bound(objective_of(problem), answer.order, budget, params)
-    return assess(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
+def bound_of(
+    problem: Problem, answer: Answer, budget: Budget, params: SolverParams = DEFAULTS, seed: int = 0
+) -> Answer:
+    """Return an answer with a lower bound, unless it has one or is optimal."""
+    instance = problem.instance
+    rungs = [rung for rung in BOUNDS if rung.supports(instance, params)]
+    return climb(instance, rungs, answer, np.random.default_rng(seed), budget, params)
 
 
-def assess(
-    problem: Problem, answer: Answer, certificate: Certificate | None, requested: str, seed: int, seconds: float,
-    budget: Budget,
-) -> Plan:  # fmt: skip
+def assess(problem: Problem, answer: Answer, requested: str, seed: int, started: float, budget: Budget) -> Plan:
     """Recompute every claim about an answer from the problem itself.
 
     The budget is for the guarantee alone, because checking whether travel is a metric may take long.
     """
-    priced = Plan.of(problem, answer.routes or problem.regions_of(answer.order))
+    certificate = answer.certificate
+    priced = Plan.of(problem, answer.routes)
     loss, bound = priced.loss, -math.inf if certificate is None else certificate.bound / problem.size
     optimal = answer.optimal or loss.total - OPTIMALITY * abs(loss.total) + _rounding(loss, problem) <= bound
     return replace(
@@ -366,10 +242,11 @@ def assess(
         guarantee=_guarantee(problem, answer, budget),
         method=answer.method,
         requested=requested,
-        seconds=seconds,
+        seconds=time.monotonic() - started,
         seed=seed,
         notes=(
             *answer.notes,
+            *_no_bound_note(problem, answer),
             *_tie_note(problem, answer),
             *_bound_note(problem, priced.loss_at_most),
             *travel_note(problem, loss),
@@ -379,6 +256,13 @@ def assess(
         ),
         certificate=certificate,
     )
+
+
+def _no_bound_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
+    """Note that no lower bound is known, if so."""
+    if answer.optimal or answer.certificate is not None or problem.instance.permutation:
+        return ()
+    return (NO_BOUND if problem.instance.single else NO_FLEET_BOUND,)
 
 
 def _rounding(loss: Loss, problem: Problem) -> float:
@@ -417,11 +301,11 @@ def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
     """Return a note on which of several equally good last regions Algorithm 1 chose."""
     if answer.method != "algorithm1" or problem.ends.last is not None:
         return ()
-    objective = objective_of(problem)
+    objective = problem.instance.orders.typical
     tied = np.flatnonzero(objective.ranks == objective.ranks[objective.best_last])
     tied = tied[tied != problem.ends.first]
     if len(tied) == 1:
         return ()
-    last = int(answer.order[-1])
+    last = answer.routes.regions[-1]
     others = ", ".join(problem.regions[i] for i in tied[tied != last][:3]) + (", …" if len(tied) > 4 else "")
     return (f"ends at {problem.regions[last]}, one of {len(tied)} regions with the least score (also {others})",)

@@ -20,7 +20,7 @@ from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import FloatArray, as_count, as_number
 from learnroute.planner import decide_learner, plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 
 MOST_DRAWS = 100_000
 MOST_REGIONS = 2000

@@ -10,21 +10,20 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, count_text
-from learnroute.model.losses import expected_loss, objective_of, travel_cost
+from learnroute.model.losses import check_one_model, expected_loss, travel_cost
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
+from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import LARGEST_VALUE, as_count
 from learnroute.planner import decide_learner, plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
-from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
-from learnroute.solvers.params import DEFAULTS
-from learnroute.solvers.registry import METHODS
-from learnroute.tuning import objective_for_method
+from learnroute.solvers.exact.pareto import pareto_front, pareto_front_routes
+from learnroute.solvers.methods import METHODS
+from learnroute.solvers.solve import solve
 
 MOST_EXACT = 14  # regions up to which the whole Pareto front is computed, ...
 MOST_VISITS = 8  # ... and the limit for both regions and visits if visits are optional
@@ -152,7 +151,7 @@ class Tradeoff(ResultMixin):
 
     def table(self, picked: Choice | None = None, marks: Mapping[str, Choice] | None = None) -> Table:
         """Return one row per route of the curve and, if `marks` are given, one row per method in them."""
-        optional = self.problem is not None and self.problem.rules is not None
+        optional = self.problem is not None and not self.problem.visits_all_once
         columns = (
             Column("method" if marks else None, "", left=True),
             Column(*(("visits",) * 2 if optional else (None, None))),
@@ -245,16 +244,18 @@ def tradeoff(
         raise InputError(f"must be <= {MOST_POINTS}", field="points", value=points)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
+    check_one_model(problem)
     problem = decide_learner(problem, seed, budget.part(0.5))
-    orders, routes = None, _Routes(problem, seed, budget)
-    if problem.rules is None and problem.size <= MOST_EXACT:
-        orders = pareto_front_orders(objective_of(_at_rate(problem, 1.0)), budget)
-    complete = orders is not None
-    marks = routes.method_routes() if problem.rules is None else {}
-    if orders is None:
-        found, complete = _search(routes, points)
-        orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
-    choices = [routes.add(order) for order in orders]
+    found, routes = None, _Routes(problem, seed, budget)
+    if problem.visits_all_once and problem.size <= MOST_EXACT:
+        found = pareto_front_routes(_at_rate(problem, 1.0).instance, budget)
+    complete = found is not None
+    marks = routes.method_routes() if problem.visits_all_once else {}
+    if found is None:
+        some, complete = _search(routes, points)
+        choices = [*some, *marks.values()]
+    else:
+        choices = [routes.add(one) for one in found]
     travel, errors = np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices])
     front = pareto_front(travel, errors, np.array([routes.sizes[c.order] for c in choices]))
     return Tradeoff(
@@ -276,10 +277,9 @@ class _Routes:
         """Whether it is too late to start another plan; the first plan is always started."""
         return self.rounds.is_late
 
-    def add(self, order: ArrayLike) -> Choice:
-        """Evaluate a route, given as an order of regions or of stops."""
-        problem = self.problem
-        key = tuple(problem.regions_of(order).tolist())
+    def add(self, visits: Routes) -> Choice:
+        """Evaluate a route."""
+        problem, key = self.problem, tuple(visits.regions)
         if key not in self.choices:
             route, loss = tuple(problem.regions[i] for i in key), expected_loss(problem, key)
             self.choices[key] = Choice(key, route, travel_cost(problem, key), loss.error, problem.size)
@@ -288,21 +288,21 @@ class _Routes:
 
     def method_routes(self) -> dict[str, Choice]:
         """Return the routes of some methods for comparison, as far as time allows."""
-        objective, found = objective_of(self.problem), {}
-        for name in MARKED if objective.travel.symmetric else MARKED[1:]:
+        instance, found = self.problem.instance, {}
+        for name in MARKED if instance.travel.symmetric else MARKED[1:]:
             if self.is_late:
                 break
             part, rng = self.budget.part(MARK_SHARE).for_one_job(), np.random.default_rng(self.seed)
             with self.rounds.measure():
-                seen = objective_for_method(self.problem, objective, METHODS[name])
-                found[name] = self.add(METHODS[name].solve(seen, rng, part, DEFAULTS).order)
+                found[name] = self.add(solve(instance, METHODS[name], rng, part, bounds=False).routes)
         return found
 
     def plan(self, problem: Problem, left: int) -> tuple[Choice, bool]:
         """Plan for another rate or end, with `left` plans to go; return the route and whether it is proved optimal."""
         with self.rounds.measure():
-            made = plan_within(problem, METHODS["auto"], self.seed, self.budget.part(1 / max(2, left)).for_one_job())
-            return self.add(made.order), made.optimal
+            part = self.budget.part(1 / max(2, left)).for_one_job()
+            made = plan_within(problem, METHODS["auto"], self.seed, part)
+            return self.add(made.visits), made.optimal
 
 
 def _at_rate(problem: Problem, rate: float) -> Problem:
@@ -312,13 +312,13 @@ def _at_rate(problem: Problem, rate: float) -> Problem:
 def _search(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
     """Return routes found at some rates, and whether they are proved to contain the whole Pareto front."""
     problem = routes.problem
-    if max(problem.size, problem.most_visits) <= MOST_VISITS and problem.rules is not None:
+    if max(problem.size, problem.most_visits) <= MOST_VISITS and not problem.visits_all_once:
         return _within_budgets(routes)
     curve, corners, planned = _corners(routes, points)
-    if problem.rules is not None or not objective_of(problem).only_last_counts:
+    if not problem.visits_all_once or not problem.instance.orders.typical.only_last_counts:
         return curve, False
     # The error depends on the last region alone, so the shortest route to each end gives the whole front
-    ends = np.argsort(objective_of(problem).scores, kind="stable").tolist()
+    ends = np.argsort(problem.scores, kind="stable").tolist()
     proved = corners
     for k, end in enumerate(e for e in ends if e != problem.ends.first and problem.ends.last in (None, e)):
         if routes.is_late or planned + k >= points:

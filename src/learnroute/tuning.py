@@ -16,20 +16,19 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.fleet_losses import fleet_objective_of
-from learnroute.model.fleet_objective import FleetRoutes
+from learnroute.model.instance import Instance
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, train
 from learnroute.model.learners import SCHEDULE, LeastSquares, Proximal
-from learnroute.model.losses import expected_loss, objective_of, travel_cost, visit_objective_of
-from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import is_less
+from learnroute.model.routes import Routes
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.contract import Answer, Budget, Rounds
+from learnroute.solvers.contract import Budget, Rounds
+from learnroute.solvers.exact.enumeration import count_routes
+from learnroute.solvers.methods import METHODS, Method
 from learnroute.solvers.params import DEFAULTS, SolverParams
-from learnroute.solvers.registry import METHODS, Method
-from learnroute.solvers.visits.exact import all_visits, sequences
+from learnroute.solvers.solve import solve
 
 PLANNED = np.logspace(-3, 5, 17)  # λ for which routes are planned
 GRID = np.concatenate([np.logspace(-9, -4, 6), np.logspace(-3, 5, 33), np.logspace(6, 9, 4)])  # first λ per route
@@ -50,24 +49,22 @@ STARTS = (0.01, 10.0, 1e4)  # ... each of these
 FIRST = 0.3  # λ of the running mean at its first visit, if least squares has no expected error
 SETTLED = 1e-9  # the relative gain below which an alternation ends
 
-Visits = Any  # an order of regions, or FleetRoutes
-Key = Any  # the same, as a key
-Solve = Callable[[Problem], Visits]
-Starts = Sequence[Key] | None  # routes that may be chosen; None if only the routes of `Solve` may
+Find = Callable[[Problem], Routes]
+Starts = Sequence[Routes] | None  # routes that may be chosen; None if only the routes of `Find` may
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """A regularisation and the route with which it was chosen.
+    """A regularisation and the routes with which it was chosen.
 
     Attributes
     ----------
     regularization
         λ, or one λ per position.
-    order
-        The route.
+    routes
+        The routes.
     total
-        Its expected total loss.
+        Their expected total loss.
     low, high
         The range of λ (for a schedule, of a common factor) whose loss on this route is within 1 % of the total.
     seconds
@@ -75,86 +72,61 @@ class Tuned:
     """
 
     regularization: float | tuple[float, ...]
-    order: Key
+    routes: Routes
     total: float
     low: float
     high: float
     seconds: float = 0.0
 
 
-def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> Solve:
+def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> Find:
     """Return a function that finds routes without bounds: by a method, or by `search` if proofs take long."""
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > EXACT_REGIONS else method
 
-    def solve(variant: Problem) -> Visits:
+    def find(variant: Problem) -> Routes:
         part, rng = budget.for_one_job().part(ROUTE_SHARE), np.random.default_rng(seed)
-        if variant.fleet_rules is not None:
-            found = quick.solve(fleet_objective_of(variant), rng, part, params).routes
-            assert found is not None
-            return found
-        if variant.rules is not None:
-            return solve_visits(variant, quick, rng, part, params).order
-        objective = objective_for_method(variant, objective_of(variant), quick)
-        return variant.regions_of(quick.solve(objective, rng, part, params).order)
+        return solve(variant.instance, quick, rng, part, params, bounds=False).routes
 
-    return solve
+    return find
 
 
-def solve_visits(
-    problem: Problem, method: Method, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS,
-    initial: Sequence[int] | None = None,
-) -> Answer:  # fmt: skip
-    """Return a sequence of visits found by a method, starting from a given sequence if the method supports that."""
-    objective = visit_objective_of(problem)
-    options = {} if initial is None else {"initial": np.array(initial, dtype=np.int64)}
-    return method.solve(objective, rng, budget, params, **options)
+def tune(problem: Problem, find: Find, budget: Budget, starts: Starts = None) -> Tuned:
+    """Choose λ (or a schedule, if the learner asks for one) and the routes together.
 
-
-def objective_for_method(problem: Problem, objective: Objective, method: Method) -> Objective:
-    """Return the objective for a method: there is a shortest route even if travel is worth nothing."""
-    if method.by_travel and problem.travel_rate == 0:
-        return objective_of(problem.replace(travel_rate=1.0))
-    return objective
-
-
-def tune(problem: Problem, solve: Solve, budget: Budget, starts: Starts = None) -> Tuned:
-    """Choose λ (or a schedule, if the learner asks for one) and the route together.
-
-    `solve` plans a route for a problem with a given λ. With `starts`, any other route may be chosen as well.
+    `find` plans routes for a problem with a given λ. With `starts`, any other routes may be chosen as well.
     """
     check_initial_model(problem)
     assert isinstance(problem.learner, Proximal)
     requested = problem.learner.regularization
-    found = tune_constant(problem, solve, budget, starts)
-    return tune_schedule(problem, solve, budget, found, starts) if requested == SCHEDULE else found
+    found = tune_constant(problem, find, budget, starts)
+    return tune_schedule(problem, find, budget, found, starts) if requested == SCHEDULE else found
 
 
-def starting_routes(
-    problem: Problem, seed: int, budget: Budget, params: SolverParams = DEFAULTS
-) -> list[tuple[int, ...]]:
+def starting_routes(problem: Problem, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> list[Routes]:
     """Return the shortest route and the best one for least squares, which are often good with the right λ.
 
-    Problems with vehicles or with chosen visits have none.
+    There are none unless each region is visited once.
     """
-    if problem.fleet_rules is not None or problem.rules is not None:
+    rounds, known = Rounds(budget), problem.decided
+    if not known.instance.permutation:
         return []
-    rounds, known = Rounds(budget), problem.with_regularization(1.0)
     papers, _ = with_least_squares(known)
     with rounds.measure():
         shortest = route_finder(known, METHODS["travel"], seed, budget, params)(known)
-    back = shortest[::-1]
-    both = [shortest]
-    if known.ends.allows(known.from_depot(back)) and travel_cost(known, back) <= travel_cost(known, shortest):
+    back = Routes.of_order(shortest.order[::-1])
+    both, travel = [shortest], known.instance.paid_travel
+    if known.instance.has_ends(back) and travel(back) <= travel(shortest):
         both.append(back)
-    found = [min(both, key=lambda order: expected_loss(papers or known, order).total)]
+    priced = (papers or known).instance
+    found = [min(both, key=priced)]
     if papers is not None and not rounds.is_late:
         found.append(route_finder(papers, METHODS["auto"], seed, budget, params)(papers))
-    return [tuple(order.tolist()) for order in found]
+    return found
 
 
-def shortest_of(problem: Problem, routes: Iterable[Key]) -> Key:
+def shortest_of(problem: Problem, routes: Iterable[Routes]) -> Routes:
     """Return the shortest of several routes; the first one in case of ties."""
-    return min(routes, key=lambda order: travel_cost(problem, np.asarray(order)))
+    return min(routes, key=problem.decided.instance.paid_travel)
 
 
 def with_least_squares(problem: Problem) -> tuple[Problem | None, str | None]:
@@ -187,21 +159,17 @@ def check_initial_model(problem: Problem) -> None:
         )
 
 
-def tune_for(problem: Problem, order: Sequence[int] | FleetRoutes, kind: str, budget: Budget) -> Tuned:
-    """Return the best λ (or schedule) for a given route."""
-    stops = order if isinstance(order, FleetRoutes) else np.asarray(order, dtype=np.int64)
-    return tune(problem.with_regularization(kind), lambda _: stops, budget)
+def tune_for(problem: Problem, routes: Routes, kind: str, budget: Budget) -> Tuned:
+    """Return the best λ (or schedule) for given routes."""
+    return tune(problem.with_regularization(kind), lambda _: routes, budget)
 
 
-def error_curve(
-    problem: Problem, order: Sequence[int] | IntArray | FleetRoutes, regularizations: Iterable[float]
-) -> FloatArray:
-    """Return the expected final error of a route (per region) for each of many λ."""
-    if isinstance(order, FleetRoutes):
-        objectives = (fleet_objective_of(problem.with_regularization(one)) for one in regularizations)
-        return np.array([math.fsum(one.parts(order).terms()) / problem.size for one in objectives])
-    stops = np.asarray(order, dtype=np.int64)
-    table = np.fromiter(regularizations, dtype=np.float64)
+def error_curve(problem: Problem, routes: Routes, regularizations: Iterable[float]) -> FloatArray:
+    """Return the expected final error of routes (per region) for each of many λ."""
+    if not problem.fleet_rules.single:
+        instances = (problem.with_regularization(one).instance for one in regularizations)
+        return np.array([math.fsum(one.parts(routes).terms()) / problem.size for one in instances])
+    stops, table = routes.order, np.fromiter(regularizations, dtype=np.float64)
     at_once = max(1, ENTRIES // problem.size)
     parts = [table[begin : begin + at_once, None] for begin in range(0, len(table), at_once)]
     return np.concatenate([_error(problem, stops, part) for part in parts])
@@ -231,50 +199,48 @@ def _step(problem: Problem, samples: int, regularization: FloatArray) -> Step:
     return Step(*(np.broadcast_to(part, regularization.shape) for part in moments.step(problem.learner.noise**2)))
 
 
-def tune_constant(problem: Problem, solve: Solve, budget: Budget, starts: Starts = None) -> Tuned:
+def tune_constant(problem: Problem, find: Find, budget: Budget, starts: Starts = None) -> Tuned:
     """Choose one λ and the route; `starts` as for `tune`."""
-    pool: dict[Key, tuple[float, float]] = {}  # by route: its best λ and the total loss with it
+    pool: dict[Routes, tuple[float, float]] = {}  # by routes: their best λ and the total loss with it
     rounds, curves = Rounds(budget), Rounds(budget)
     every = [] if starts is None else _best_routes(problem, budget)
-    for order in [*every, *(starts or ())]:
-        _add(pool, problem, order, curves)
+    for routes in [*every, *(starts or ())]:
+        _add(pool, problem, routes, curves)
     planned = [] if every else PLANNED[:: 1 if problem.size <= FEW_REGIONS else 4].tolist()
     for k, one in enumerate(planned):
         if rounds.is_late:
             break
         with rounds.measure():
-            _add(pool, problem, solve(problem.with_regularization(one)), curves)
+            _add(pool, problem, find(problem.with_regularization(one)), curves)
         budget.progress("regularisation", (k + 1) / len(planned))
-    for order in sorted(pool, key=lambda order: pool[order][1])[:3]:
-        at = order
+    for at in sorted(pool, key=lambda routes: pool[routes][1])[:3]:
         for _ in range(ALTERNATIONS):
             if rounds.is_late:
                 break
             with rounds.measure():
-                better = _add(pool, problem, solve(problem.with_regularization(pool[at][0])), curves)
+                better = _add(pool, problem, find(problem.with_regularization(pool[at][0])), curves)
             if not is_less(pool[better][1], pool[at][1], SETTLED):
                 break
             at = better
-    best = min(pool, key=lambda order: pool[order][1])
+    best = min(pool, key=lambda routes: pool[routes][1])
     value, total = pool[best]
-    if not budget.has_seconds(curves.longest * _rounds_of(FINE, _work(problem, best))):
+    if not budget.has_seconds(curves.longest * _rounds_of(FINE, _work(problem))):
         return Tuned(value, best, total, value, value, rounds.longest)
     losses = error_curve(problem, best, FINE) + _travel(problem, best)
     return Tuned(value, best, total, *flat_range(FINE, losses, value, total), rounds.longest)
 
 
-def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, curves: Rounds) -> Key:
-    """Add a route to the pool with its best λ; return its key."""
-    key: Key = order if isinstance(order, FleetRoutes) else tuple(int(i) for i in order)
-    if key not in pool:
-        value, error = minimise(lambda table: error_curve(problem, key, table), GRID, _work(problem, key), curves)
-        pool[key] = value, error + _travel(problem, key)
-    return key
+def _add(pool: dict[Routes, tuple[float, float]], problem: Problem, routes: Routes, curves: Rounds) -> Routes:
+    """Add routes to the pool with their best λ; return them."""
+    if routes not in pool:
+        value, error = minimise(lambda table: error_curve(problem, routes, table), GRID, _work(problem), curves)
+        pool[routes] = value, error + _travel(problem, routes)
+    return routes
 
 
-def _work(problem: Problem, order: Key) -> int:
-    """Return the work of evaluating a route for one λ."""
-    return problem.size ** (2 if isinstance(order, FleetRoutes) else 1)
+def _work(problem: Problem) -> int:
+    """Return the work of evaluating routes for one λ."""
+    return problem.size ** (1 if problem.fleet_rules.single else 2)
 
 
 def _rounds_of(table: FloatArray, work: int) -> int:
@@ -306,11 +272,8 @@ def minimise(
     return found
 
 
-def _travel(problem: Problem, order: Sequence[int] | IntArray | FleetRoutes) -> float:
-    if isinstance(order, FleetRoutes):
-        known = problem.with_regularization(1.0) if problem.learner.undecided else problem
-        return problem.travel_rate * fleet_objective_of(known).paid_travel(order) / problem.size
-    return problem.travel_rate * travel_cost(problem, np.asarray(order)) / problem.size
+def _travel(problem: Problem, routes: Routes) -> float:
+    return problem.travel_rate * problem.decided.instance.paid_travel(routes) / problem.size
 
 
 def flat_range(table: FloatArray, losses: FloatArray, value: float, total: float) -> tuple[float, float]:
@@ -328,7 +291,7 @@ def flat_range(table: FloatArray, losses: FloatArray, value: float, total: float
 # Schedules
 
 
-def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, starts: Starts = None) -> Tuned:
+def tune_schedule(problem: Problem, find: Find, budget: Budget, found: Tuned, starts: Starts = None) -> Tuned:
     """Choose one λ per position and the route, starting from the route and λ that `tune_constant` found.
 
     The result is never worse than `found`; if there is no time left, it is `found`. With `starts`, it is also no worse
@@ -336,11 +299,11 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, 
     """
     mean = running_mean(problem, problem.most_visits)
     constant = np.full(len(mean), found.regularization, dtype=np.float64)
-    order = np.array(found.order)
+    order = found.routes.order
     best: tuple[float, FloatArray, IntArray] = (found.total, constant, order)
     rounds = Rounds(budget, found.seconds)
-    shortest = shortest_of(problem, [*starts, found.order]) if starts else found.order
-    pairs = [(order, constant), (np.array(shortest), mean)]
+    shortest = shortest_of(problem, [*starts, found.routes]) if starts else found.routes
+    pairs = [(order, constant), (shortest.order, mean)]
     if starts is not None:
         pairs += _best_schedules(problem, constant, mean, budget)
     for at, start in pairs:
@@ -352,7 +315,7 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, 
             if rounds.is_late:
                 break
             with rounds.measure():
-                other = solve(problem.with_regularization(schedule.tolist()))
+                other = find(problem.with_regularization(schedule.tolist())).order
                 changed = _descend(problem, other, schedule, budget)
                 better = _total(problem, other, changed)
             if not is_less(better, total, SETTLED):
@@ -361,7 +324,7 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, 
         best = min(best, (total, schedule, at), key=lambda one: one[0])
     total, schedule, order = best
     low, high = (_flat_factor(problem, order, schedule, total, way, budget) for way in (FACTORS[::-1], FACTORS))
-    return Tuned(tuple(schedule.tolist()), tuple(order.tolist()), total, low, high, rounds.longest)
+    return Tuned(tuple(schedule.tolist()), Routes.of_order(order), total, low, high, rounds.longest)
 
 
 def _best_schedules(
@@ -386,7 +349,7 @@ def _best_schedules(
     return [(order, schedule) for _, order, schedule in sorted(found, key=lambda one: one[0])[:REFINED]]
 
 
-def _best_routes(problem: Problem, budget: Budget) -> list[IntArray]:
+def _best_routes(problem: Problem, budget: Budget) -> list[Routes]:
     """Return the best few of all routes, each with one λ of a table; nothing if there are too many routes."""
     found: list[tuple[float, IntArray]] = []
     rows = problem.dissimilarities.matrix
@@ -400,7 +363,7 @@ def _best_routes(problem: Problem, budget: Budget) -> list[IntArray]:
                 errors = train(errors, region, Step(*steps[region, :, one].T), rows[region])
             totals = np.minimum(totals, travel + errors.mean(problem.region_weights))
         found += [(float(totals[k]), orders[k]) for k in np.argsort(totals, kind="stable")[:REFINED].tolist()]
-    return [order for _, order in sorted(found, key=lambda one: one[0])[:REFINED]]
+    return [Routes.of_order(order) for _, order in sorted(found, key=lambda one: one[0])[:REFINED]]
 
 
 def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
@@ -408,21 +371,26 @@ def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatA
 
     The third table is the effect of training by region, part and λ of `FINE`.
     """
-    if problem.fleet_rules is not None:
-        return
-    objective = visit_objective_of(problem.with_regularization(1.0))
-    rules = objective.rules
-    if sequences(rules.repeats[rules.allowed], rules.at_most) > SEQUENCES:
+    instance = problem.decided.instance
+    if not instance.single or instance.visits.at_most > FEW_REGIONS or count_routes(instance) > SEQUENCES:
         return
     tables = {n: _step(problem, n, FINE) for n in np.unique(problem.counts).tolist()}
     steps = np.array([tables[n] for n in problem.counts.tolist()])
-    routes = list(all_visits(objective))
-    for length in sorted({len(route) for route in routes}):
-        orders = np.array([route for route in routes if len(route) == length])
-        stops = orders if objective.origin is None else np.insert(orders, 0, objective.origin, axis=1)
-        stops = np.column_stack([stops, stops[:, 0]]) if objective.ends.closed else stops
-        travel = objective.travel[stops[:, :-1], stops[:, 1:]].sum(axis=1)
+    everything = list(_all_visits(instance))
+    for length in sorted({len(visits) for visits in everything}):
+        orders = np.array([visits for visits in everything if len(visits) == length])
+        travel = np.array([instance.paid_travel(Routes.of_order(visits)) for visits in orders])
         yield orders, problem.travel_rate * travel / problem.size, steps
+
+
+def _all_visits(instance: Instance, begun: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    """Yield all sequences of visits that satisfy the rules and begin with given ones."""
+    if begun and instance.allows(Routes.of_order(begun)):
+        yield begun
+    if len(begun) < instance.visits.at_most:
+        for region in instance.visits.regions.tolist():
+            if begun.count(region) < instance.visits.repeats[region]:
+                yield from _all_visits(instance, (*begun, region))
 
 
 def _initial_models(problem: Problem, count: int) -> ModelErrors:
@@ -481,7 +449,7 @@ def _flat_factor(
 
 
 def _total(problem: Problem, order: IntArray, schedule: FloatArray) -> float:
-    return float(_error(problem, order, schedule)) + _travel(problem, order)
+    return float(_error(problem, order, schedule)) + _travel(problem, Routes.of_order(order))
 
 
 def _descend(problem: Problem, order: IntArray, start: FloatArray, budget: Budget) -> FloatArray:

@@ -20,7 +20,7 @@ from learnroute.model.validation import as_count
 from learnroute.model.visits import Visits
 from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 
 EVERY = 20  # number of visits up to which every number has a row, ...
 SPACED = 20  # ... and number of rows beyond
@@ -222,7 +222,7 @@ def visit_curve(
     rules = problem.visits or Visits()
     optional = problem.replace(visits=rules)
     most = optional.most_visits
-    fewest = most if optional.rules is None else max(1, int(optional.rules.required.sum()))
+    fewest = most if optional.visits_all_once else max(1, int(optional.visit_rules.required.sum()))
     rows: list[VisitRow] = []
     notes: list[str] = []
     untrained, floor = untrained_row(optional), floor_of(optional)
@@ -244,7 +244,7 @@ def visit_curve(
             notes.append(f"no route of {many} visits is within the travel budget")
             break
         rows.append(VisitRow.of(found))
-        initial = found.fleet or found.order
+        initial = found.visits
         budget.progress("visits", (k + 1) / len(numbers))
     if untrained is not None:
         rows.insert(0, untrained)

@@ -41,7 +41,7 @@ from learnroute.model.problem import ESTIMATE, UPPER
 from learnroute.model.validation import as_members
 from learnroute.planner import evaluate
 from learnroute.robust import robustness
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 from learnroute.tradeoffs import tradeoff
 
 ROUTES = tuple(suffix for suffix in PLAN_WRITERS if suffix not in REPORTS)  # formats that hold one route, not a curve

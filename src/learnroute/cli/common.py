@@ -32,7 +32,7 @@ from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import with_depot
 from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Progress
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 
 if TYPE_CHECKING:
     Choice = click.Choice[str]

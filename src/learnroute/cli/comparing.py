@@ -22,7 +22,7 @@ from learnroute.cli.common import (
     time_left,
 )
 from learnroute.comparison.of_methods import compare
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 
 
 @command("compare", epilog="\b\nExample:\n  learnroute compare examples/warehouse-robot.json --plot methods.png")

@@ -40,7 +40,7 @@ from learnroute.formats.files import LONGEST_NAME, check_destination, write_text
 from learnroute.formats.json_files import dumps
 from learnroute.formats.samples import causes, read_samples, write_samples
 from learnroute.planner import evaluate, plan
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -233,9 +233,9 @@ COMMANDS = (simulate_command, estimate_command)
 def _plans_of_routes(problem: Problem, stops: list[Any]) -> list[Plan]:
     """Return the plans for the routes of the command line: one per route, or one for all vehicles."""
     rules = problem.fleet_rules
-    if rules is not None and rules.vehicles > 1 and stops:
+    if rules.vehicles > 1 and stops:
         return [evaluate(problem, stops)]
-    if rules is not None and stops:
+    if not rules.single and stops:
         reason = "does not say which model each visit trains; omit it to simulate a planned route"
         raise InputError(reason, field="--route")
     return [evaluate(problem, one) for one in stops]

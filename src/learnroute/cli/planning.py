@@ -35,8 +35,8 @@ from learnroute.formats.files import errors_naming
 from learnroute.interrupts import stop_on_interrupt
 from learnroute.model.problem import Problem
 from learnroute.planner import evaluate, plan
+from learnroute.solvers.methods import METHODS
 from learnroute.solvers.params import DEFAULTS
-from learnroute.solvers.registry import METHODS
 
 
 @command(
@@ -125,7 +125,7 @@ def evaluate_command(
     problem = source.read()
     for path in outputs:
         check_plan_destination(path, problem)
-    several = problem.fleet_rules is not None and problem.fleet_rules.vehicles > 1
+    several = problem.fleet_rules.vehicles > 1
     if len(routes) > 1 and not several:
         raise InputError("is given several times, but there is one vehicle; add --vehicles", field="--route")
     stops = [route_stops(route, problem) for route in routes]
@@ -137,8 +137,8 @@ def evaluate_command(
 
 def _trained_models(trained: str | None, problem: Problem, visits: int) -> list[int] | None:
     """Return the model that each visit trains, counted from 0; None with one model per vehicle."""
-    count = 1 if problem.fleet_rules is None else problem.fleet_rules.models
-    if count == 1 or (problem.fleet_rules is not None and problem.fleet_rules.vehicles > 1):
+    count = problem.fleet_rules.models
+    if count == 1:
         if trained is not None:
             raise InputError("needs several models; add --models", field="--trained", value=trained)
         return None

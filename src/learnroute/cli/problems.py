@@ -41,7 +41,6 @@ from learnroute.formats.json_files import problem_to_dict
 from learnroute.formats.parts import TRAVEL, read_dissimilarities, read_travel, size_of
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.learners import Learner, LeastSquares
-from learnroute.model.losses import objective_of
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
 from learnroute.model.notes import describe_importance, describe_learner, initial_model_note
 from learnroute.model.problem import Problem
@@ -210,7 +209,7 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
         "triples": report.triples,
         "worst": _worst(problem, report),
         "repaired_entries": changed,
-        "last_region": problem.regions[objective_of(_evaluable_problem(problem)).best_last],
+        "last_region": problem.regions[_evaluable_problem(problem).instance.orders.typical.best_last],
         "guarantee": guarantee_of_algorithm1(problem, report).value,
         "truth_beyond_bounds": _count_beyond_bounds(problem),
         "dissimilarities": problem.dissimilarity_kind,

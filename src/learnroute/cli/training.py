@@ -352,7 +352,7 @@ def _planned_training(plan_file: Path | None, route: str | None, problem_file: P
     if plan_file is None:
         if problem is None:
             return None
-        if problem.fleet_rules is not None:
+        if not problem.fleet_rules.single:
             raise InputError("supports one vehicle with one model; plan for the fleet and give --plan", field="--route")
         return PlannedTraining.of(evaluate(problem, route_stops(route or "", problem)))
     data = read_plan(plan_file)

@@ -15,17 +15,19 @@ import numpy as np
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.learners import LeastSquares, Proximal
-from learnroute.model.losses import check_one_model, expected_loss, travel_cost
+from learnroute.model.losses import check_one_model
 from learnroute.model.notes import KINDS
 from learnroute.model.pooled import floor_of, pooled_curve
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
+from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import as_count
+from learnroute.model.value import loss_of
 from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Budget, Progress, Rounds
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 from learnroute.tuning import (
     FIRST,
     Tuned,
@@ -303,18 +305,18 @@ class _Table:
         search = route_finder(problem, METHODS["auto"], seed, part)
         if not rounds.is_late:
             together = tune_constant(problem, search, part.part(0.6), starts)
-        known = [*starts, together.order]
+        known = [*starts, together.routes]
         self.shortest = shortest_of(problem, known)
         self.papers_best = None
         if papers is not None:
-            self.papers_best = min(known, key=lambda order: expected_loss(papers, order).total)
+            self.papers_best = min(known, key=papers.instance)
         routes = [self.shortest] if self.papers_best is None else [self.shortest, self.papers_best]
-        tuned = {order: self._tune(order, part) for order in routes}
+        tuned = {each: self._tune(each, part) for each in routes}
         self.on_shortest = tuned[self.shortest]
         self.on_papers_best = None if self.papers_best is None else tuned[self.papers_best]
         self.together = min((together, *tuned.values()), key=_total)
         mean = running_mean(problem, problem.size).tolist()
-        total = expected_loss(problem.with_regularization(mean), self.shortest).total
+        total = problem.with_regularization(mean).instance(self.shortest) / problem.size
         self.running = Tuned(tuple(mean), self.shortest, total, 1.0, 1.0)
         self.scheduled = tune_schedule(problem, search, part, self.together, starts)
         if self.running.total < self.scheduled.total:  # if time ran out; the running mean is a schedule, too
@@ -345,7 +347,7 @@ class _Table:
             *least_squares,
             *proximal,
             self._row_of_tuned(SCHEDULE, OWN, self.scheduled),
-            self._row_of_tuned(CHOSEN, OWN, self.chosen, self.optional),
+            self._row_of_tuned(CHOSEN, OWN, self.chosen),
             replace(self._row_of_tuned(RUNNING_MEAN, SHORTEST, self.running), regularization_range=None),
             self._recursive(),
             self._row_without_route(MEAN_MODEL, None, floor_of(self.problem)),
@@ -353,18 +355,17 @@ class _Table:
 
     def curves(self) -> tuple[Curve, ...]:
         """Return total losses by λ, once per route; if time is short, on the shortest route only."""
-        routes = {SHORTEST: self.shortest, PAPERS: self.papers_best, OWN: self.together.order}
-        found: dict[tuple[int, ...], Curve] = {}
-        for kind, order in routes.items():
-            if order is None or order in found:
+        known = {SHORTEST: self.shortest, PAPERS: self.papers_best, OWN: self.together.routes}
+        found: dict[Routes, Curve] = {}
+        for kind, routes in known.items():
+            if routes is None or routes in found:
                 continue
             if found and self.budget.exhausted:
                 self.late = True
                 break
-            travel = self._travel_loss(order)
-            totals = error_curve(self.problem, order, CURVE) + travel
-            limit = None if self.papers is None else expected_loss(self.papers, order).total
-            found[order] = Curve(kind, order, tuple(totals.tolist()), limit)
+            totals = error_curve(self.problem, routes, CURVE) + self._travel_loss(routes)
+            limit = None if self.papers is None else self.papers.instance(routes) / self.problem.size
+            found[routes] = Curve(kind, tuple(routes.regions), tuple(totals.tolist()), limit)
         return tuple(found.values())
 
     def notes(self) -> tuple[str, ...]:
@@ -385,30 +386,35 @@ class _Table:
             notes.append("stopped by the time limit: some curves over λ are missing")
         return tuple(notes)
 
-    def _tune(self, order: tuple[int, ...], budget: Budget) -> Tuned:
-        stops = np.array(order)
-        return tune_constant(self.problem, lambda _: stops, budget)
+    def _tune(self, routes: Routes, budget: Budget) -> Tuned:
+        return tune_constant(self.problem, lambda _: routes, budget)
 
-    def _travel_loss(self, order: tuple[int, ...]) -> float:
-        return self.problem.travel_rate * travel_cost(self.problem, order) / self.problem.size
+    def _travel(self, routes: Routes) -> float:
+        return self.optional.instance.paid_travel(routes)
 
-    def _row(
-        self, learner: str, kind: str, memory: int, order: tuple[int, ...] | None, problem: Problem | None
-    ) -> LearnerRow:
-        if order is None or problem is None:
-            names = None if order is None else self._names(order)
+    def _travel_loss(self, routes: Routes) -> float:
+        return self.problem.travel_rate * self._travel(routes) / self.problem.size
+
+    def _row(self, learner: str, kind: str, memory: int, routes: Routes | None, problem: Problem | None) -> LearnerRow:
+        if routes is None or problem is None:
+            order = None if routes is None else tuple(routes.regions)
+            names = None if routes is None else self._names(routes)
             return LearnerRow(learner, kind, memory, order, names, refused=self.refused)
-        loss = expected_loss(problem, order)
-        travel = travel_cost(problem, order)
-        return LearnerRow(learner, kind, memory, order, self._names(order), loss.error, travel, loss.total)
+        loss = loss_of(problem.instance, routes)
+        return self._row_of(learner, kind, memory, routes, loss.error, loss.total)
 
-    def _row_of_tuned(self, learner: str, kind: str, tuned: Tuned | None, problem: Problem | None = None) -> LearnerRow:
+    def _row_of(
+        self, learner: str, kind: str, memory: int | None, routes: Routes, error: float, total: float
+    ) -> LearnerRow:
+        order, travel = tuple(routes.regions), self._travel(routes)
+        return LearnerRow(learner, kind, memory, order, self._names(routes), error, travel, total)
+
+    def _row_of_tuned(self, learner: str, kind: str, tuned: Tuned | None) -> LearnerRow:
         memory = 2 * self.problem.learner.features
         if tuned is None:
             return self._row(learner, kind, memory, None, None)
-        order, travel = tuned.order, travel_cost(problem or self.problem, tuned.order)
-        error = tuned.total - self.problem.travel_rate * travel / self.problem.size
-        row = LearnerRow(learner, kind, memory, order, self._names(order), error, travel, tuned.total)
+        error = tuned.total - self._travel_loss(tuned.routes)
+        row = self._row_of(learner, kind, memory, tuned.routes, error, tuned.total)
         return replace(row, regularization=tuned.regularization, regularization_range=(tuned.low, tuned.high))
 
     def _recursive(self) -> LearnerRow:
@@ -423,13 +429,10 @@ class _Table:
 
     def _row_without_route(self, learner: str, memory: int | None, error: float) -> LearnerRow:
         """Return the row of an error that does not depend on the route."""
-        order = self.shortest
-        total = error + self._travel_loss(order)
-        travel = travel_cost(self.problem, order)
-        return LearnerRow(learner, SHORTEST, memory, order, self._names(order), error, travel, total)
+        return self._row_of(learner, SHORTEST, memory, self.shortest, error, error + self._travel_loss(self.shortest))
 
-    def _names(self, order: tuple[int, ...]) -> tuple[str, ...]:
-        return tuple(self.problem.regions[i] for i in order)
+    def _names(self, routes: Routes) -> tuple[str, ...]:
+        return tuple(self.problem.regions[i] for i in routes.regions)
 
 
 def _with_savings(rows: list[LearnerRow]) -> tuple[LearnerRow, ...]:

@@ -5,27 +5,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from learnroute.errors import InputError, RefusedError, check_type
 from learnroute.model.certificates import Certificate
-from learnroute.model.losses import Loss, check_one_model, expected_loss, objective_of
-from learnroute.model.objective import Objective
+from learnroute.model.instance import Instance
+from learnroute.model.losses import Loss, check_one_model
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
+from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table
-from learnroute.model.validation import IntArray, as_count
-from learnroute.model.visit_objective import VisitObjective
-from learnroute.planner import assess, decide_learner, plan_within
+from learnroute.model.validation import as_count
+from learnroute.model.value import loss_of
+from learnroute.planner import assess, bound_of, decide_learner
 from learnroute.solvers.contract import Answer, Budget, Progress, Rounds
-from learnroute.solvers.exact.proof import lower_bound
-from learnroute.solvers.params import DEFAULTS
-from learnroute.solvers.registry import METHODS, Method, method_by_name
-from learnroute.tuning import objective_for_method
+from learnroute.solvers.methods import METHODS, Method, method_by_name
+from learnroute.solvers.solve import solve
 
 HEADS = {
     "travel": "travel", "dissimilarity": "dissimilar", "initial": "initial model", "noise": "noise",
@@ -181,84 +180,56 @@ def compare(
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
         raise InputError("expected a list of methods", field="methods", value=methods)
-    able = [m for m in METHODS if m != "auto" and (problem.rules is None or VisitObjective in METHODS[m].solvers)]
+    check_one_model(problem)
+    instance = problem.decided.instance
+    able = [name for name, method in METHODS.items() if name != "auto" and method.supports(instance)]
     chosen = [method_by_name(name) for name in (methods or able)]
     parts = len(chosen) + 2  # the last two are for the bound and for evaluating the routes
     budget = Budget.of(COMPARE_LIMIT * parts if time_limit is None else time_limit, progress)
-    check_one_model(problem)
     problem = decide_learner(problem, seed, budget.part(1 / (parts + 1)))
-    if problem.rules is not None:
-        return _compare_visits(problem, chosen, seed, budget)
-    objective = objective_of(problem)
-    seen = [objective_for_method(problem, objective, method) for method in chosen]
+    instance = problem.instance
     answers: list[tuple[Answer | RefusedError, float]] = []
     rounds = Rounds(budget.part(len(chosen) / parts))
-    for k, (each, method) in enumerate(zip(seen, chosen, strict=True)):
+    for k, method in enumerate(chosen):
         if rounds.is_late:
             answers.append((RefusedError(LATE), 0.0))
             continue
         with rounds.measure():
-            answers.append(_answer(each, method, seed, budget.part(1 / (parts - k))))
+            answers.append(_answer(instance, method, seed, budget.part(1 / (parts - k))))
     found = [answer for answer, _ in answers if isinstance(answer, Answer)]
-    best = min((answer.order for answer in found), key=objective, default=problem.from_depot(np.arange(problem.size)))
-    known = [answer.certificate for answer in found if answer.certificate is not None]
-    known = known or [lower_bound(objective, best, budget.part(0.5))]
-    certificate = max(known, key=lambda one: one.bound)
     optimum = min(
-        (expected_loss(problem, problem.regions_of(answer.order)).total for answer in found if answer.optimal),
-        default=None,
+        (answer for answer in found if answer.optimal), key=lambda answer: instance(answer.routes), default=None
     )
+    best = optimum or min(found, key=lambda answer: instance(answer.routes), default=None)
+    certificate = None if best is None else bound_of(problem, best, budget.part(0.5)).certificate
     rows = tuple(
         _row(problem, method, answer, certificate, seconds, seed, draws, budget)
         for method, (answer, seconds) in zip(chosen, answers, strict=True)
     )
-    bound = certificate.bound / problem.size if optimum is None else optimum
+    bound = None if certificate is None else certificate.bound / problem.size
+    if optimum is not None:
+        bound = instance(optimum.routes) / problem.size
     return Comparison(rows, bound, optimum is not None, problem.dissimilarity_kind, problem=problem)
 
 
-def _compare_visits(problem: Problem, methods: Sequence[Method], seed: int, budget: Budget) -> Comparison:
-    """Run the methods that choose visits; the bound is the best of their plans' bounds."""
-    rows: list[Row] = []
-    rounds = Rounds(budget)
-    for k, method in enumerate(methods):
-        try:
-            if rounds.is_late:
-                raise RefusedError(LATE)
-            with rounds.measure():
-                found = plan_within(problem, method, seed, budget.part(1 / (len(methods) - k)))
-        except RefusedError as refusal:
-            rows.append(Row(method.name, None, 0.0, 0, None, str(refusal)))
-        else:
-            rows.append(Row(method.name, found.loss, found.seconds, 1, found))
-    plans = [row.plan for row in rows if row.plan is not None]
-    bounds = [found.lower_bound for found in plans if found.lower_bound is not None]
-    optimal = any(found.optimal for found in plans)
-    return Comparison(tuple(rows), max(bounds, default=None), optimal, problem.dissimilarity_kind, problem=problem)
-
-
-def _answer(objective: Objective, method: Method, seed: int, budget: Budget) -> tuple[Answer | RefusedError, float]:
+def _answer(instance: Instance, method: Method, seed: int, budget: Budget) -> tuple[Answer | RefusedError, float]:
     """Run a method; return its answer, or its RefusedError, and the time in seconds."""
     started = time.monotonic()
     try:
-        answer = method.solve(objective, np.random.default_rng(seed), budget, DEFAULTS)
+        answer = solve(instance, method, np.random.default_rng(seed), budget, bounds=False)
     except RefusedError as refusal:
         return refusal, 0.0
     return answer, time.monotonic() - started
 
 
 def _row(
-    problem: Problem,
-    method: Method,
-    answer: Answer | RefusedError,
-    certificate: Certificate,
-    seconds: float,
-    seed: int,
-    draws: int,
-    budget: Budget,
-) -> Row:
+    problem: Problem, method: Method, answer: Answer | RefusedError, certificate: Certificate | None, seconds: float,
+    seed: int, draws: int, budget: Budget,
+) -> Row:  # fmt: skip
     if isinstance(answer, RefusedError):
         return Row(method.name, None, 0.0, 0, None, str(answer))
-    found = assess(problem, answer, certificate, method.name, seed, seconds, budget)
+    answer = replace(answer, certificate=answer.certificate or certificate)
+    found = replace(assess(problem, answer, method.name, seed, 0.0, budget), seconds=seconds)
     loss, made = mean_loss(problem, method, found, draws, budget)
     return Row(method.name, loss, found.seconds, made, found)
 
@@ -270,15 +241,15 @@ def mean_loss(problem: Problem, method: Method, found: Plan, draws: int, budget:
     """
     if not method.random or draws == 1:
         return found.loss, 1
-    objective, rng = objective_of(problem), np.random.default_rng(found.seed)
-    orders: list[IntArray] = []
+    instance, rng = problem.instance, np.random.default_rng(found.seed)
+    made: list[Routes] = []
     losses: list[Loss] = []
     rounds = Rounds(budget)
-    while len(orders) < draws and not rounds.is_late:
+    while len(made) < draws and not rounds.is_late:
         with rounds.measure():
-            orders.append(method.solve(objective, rng, budget.silent()).order)
-            losses.append(expected_loss(problem, problem.regions_of(orders[-1])))
-    if all(np.array_equal(order, orders[0]) for order in orders):
+            made.append(solve(instance, method, rng, budget.silent(), bounds=False).routes)
+            losses.append(loss_of(instance, made[-1]))
+    if len({*made}) == 1:
         return found.loss, 1
     mean = {part: math.fsum(getattr(loss, part) for loss in losses) / len(losses) for part in losses[0].to_dict()}
     return Loss(**mean), len(losses)

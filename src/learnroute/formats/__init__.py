@@ -247,7 +247,7 @@ def check_plan_destination(path: str | Path, problem: Problem) -> None:
     if path.suffix.lower() in PLACES_NEEDED:
         getattr(_module("tracks"), PLACES_NEEDED[path.suffix.lower()])(problem, path)
     if path.suffix.lower() == ".tour":
-        _module("tsplib").check_tour(problem.rules is not None or problem.fleet_rules is not None, path)
+        _module("tsplib").check_tour(not (problem.visits_all_once and problem.fleet_rules.single), path)
 
 
 def _read(path: Path) -> Any:

@@ -9,13 +9,14 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.model.certificates import read_certificate
-from learnroute.model.fleet_losses import as_fleet_routes
-from learnroute.model.fleet_objective import FleetRoutes
+from learnroute.model.losses import as_order
 from learnroute.model.order_effect import as_rehearsal
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import PRINTED, SAME
+from learnroute.model.routes import Routes
 from learnroute.model.validation import as_count, as_number, as_vector
+from learnroute.model.value import as_routes
 
 
 def plan_from(data: Any, problem: Problem) -> Plan:
@@ -29,7 +30,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     trained = data.get("learner")
     if problem.learner.undecided and isinstance(trained, Mapping) and "regularization" in trained:
         problem = problem.with_regularization(trained["regularization"])
-    found = Plan.of(problem, data["order"] if problem.fleet_rules is None else _fleet_routes(data, problem))
+    found = Plan.of(problem, _routes(data, problem))
     if data.get("route", []) != ([] if found.several else list(found.route)) or data["routes"] != _lists(found.routes):
         raise InputError(
             "its regions are not those of this problem; give the problem that the plan was made for", field="route"
@@ -70,14 +71,16 @@ def with_routes(data: Any) -> Mapping[str, Any]:
     return data
 
 
-def _fleet_routes(data: Mapping[str, Any], problem: Problem) -> FleetRoutes:
-    """Return the routes of a fleet from the names of its regions."""
+def _routes(data: Mapping[str, Any], problem: Problem) -> Routes:
+    """Return the routes of a plan, from the names of their regions if there are several vehicles or models."""
+    if problem.fleet_rules.single:
+        return Routes.of_order(as_order(problem, data["order"]))
     index = {name: i for i, name in enumerate(problem.regions)}
     given = data["routes"]
     lists = isinstance(given, list) and all(isinstance(route, list) for route in given)
     if not lists or not all(isinstance(name, str) and name in index for route in given for name in route):
         raise InputError("expected a list of the problem's region names per vehicle", field="routes", value=given)
-    return as_fleet_routes(problem, [[index[name] for name in route] for route in given], data.get("models"))
+    return as_routes(problem, [[index[name] for name in route] for route in given], data.get("models"))
 
 
 def _lists(routes: tuple[tuple[str, ...], ...]) -> list[list[str]]:

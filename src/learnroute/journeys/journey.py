@@ -21,7 +21,7 @@ from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import FloatArray, as_count, as_path, freeze
 from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
-from learnroute.solvers.registry import method_by_name
+from learnroute.solvers.methods import method_by_name
 
 MEMBERS = ("problem", "method", "seed", "dissimilarities", "visits", "rest")  # members of its file
 
@@ -115,7 +115,7 @@ class Journey(TableMixin):
                 raise InputError("expected an object with region", field=f"visits[{k}]", value=entry)
             journey._apply_visit(journey._check_visit(entry["region"], entry))
         rest, dropped = data["rest"], data.get("dropped", {})
-        optional = journey.problem.rules is not None
+        optional = not journey.problem.visits_all_once
         if not isinstance(rest, list) or not all(isinstance(name, str) for name in rest):
             raise InputError("expected a list of region names", field="rest", value=rest)
         if not set(rest) <= set(journey.left) or (not optional and sorted(rest) != sorted(journey.left)):
@@ -132,7 +132,7 @@ class Journey(TableMixin):
     @property
     def _visits_text(self) -> str:
         """The number of visits made, in words."""
-        if self.problem.rules is None:
+        if self.problem.visits_all_once:
             return f"{len(self.visits):,} of {self.problem.size:,} visits"
         regions = len({visit.region for visit in self.visits})
         return f"{len(self.visits):,} visits to {regions:,} of {self.problem.size:,} regions"
@@ -189,8 +189,8 @@ class Journey(TableMixin):
             said.append(f"began at {made[0]}, not at {wanted.start}")
         if wanted.end and wanted.end in made and (self.rest or made[-1] != wanted.end):
             said.append(f"{wanted.end} has been visited already, so any region may be the last one")
-        rules = self.problem.rules
-        if rules is not None and not self.rest:
+        rules = self.problem.visit_rules
+        if not self.problem.visits_all_once and not self.rest:
             missing = [name for name, must in zip(self.problem.regions, rules.required, strict=True) if must]
             missing = [name for name in missing if name not in made]
             said += (
@@ -381,8 +381,7 @@ class Journey(TableMixin):
             )
             why = "there is no such region"
             if known:
-                rules = self.problem.rules
-                barred = rules is not None and not rules.allowed[self.problem.regions.index(region)]
+                barred = not self.problem.visit_rules.allowed[self.problem.regions.index(region)]
                 why = "must not be visited (visits.forbidden)" if barred else "has been visited"
             raise InputError(f"{why}; {hint}", field="region", value=region)
 
@@ -417,10 +416,7 @@ class Journey(TableMixin):
     def _plan(self, budget: Budget) -> None:
         """Plan the rest from the agent's current place."""
         ahead, method = self._remaining, method_by_name(self.method)
-        if self.problem.rules is None:
-            self.rest = ahead.plan(method, self.seed, budget)
-        else:
-            self.rest, self.dropped = ahead.plan_visits(method, self.seed, budget, self.rest, self.dropped)
+        self.rest, self.dropped = ahead.plan(method, self.seed, budget, self.rest, self.dropped)
 
     def _save(self) -> None:
         if self.file is not None:

@@ -18,14 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from learnroute.errors import InputError, RefusedError
+from learnroute.model.instance import Instance
 from learnroute.model.law import ModelErrors, follow
-from learnroute.model.losses import further_visits, remaining_objective
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import SAME, is_less
-from learnroute.model.validation import FloatArray, IntArray
-from learnroute.model.visit_objective import VisitObjective
+from learnroute.model.routes import Routes
+from learnroute.model.validation import FloatArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.registry import Method, method_by_name
+from learnroute.solvers.methods import METHODS, Method
+from learnroute.solvers.solve import solve
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +51,15 @@ class RemainingJourney:
     @property
     def left(self) -> tuple[str, ...]:
         """The regions that can still be visited, in the order of the problem."""
-        made, regions, rules = Counter(self.visited), self.problem.regions, self.problem.rules
-        if rules is None:
-            return tuple(name for i, name in enumerate(regions) if not made[i])
+        made, rules = Counter(self.visited), self.problem.visit_rules
         if len(self.visited) >= rules.at_most:
             return ()
-        return tuple(name for i, name in enumerate(regions) if made[i] < rules.repeats[i])
+        return tuple(name for i, name in enumerate(self.problem.regions) if made[i] < rules.repeats[i])
+
+    @property
+    def _instance(self) -> Instance:
+        """What is left to plan."""
+        return self.problem.instance.after(self.visited, ModelErrors(self.errors - self.common, self.common))
 
     def errors_after(self, stops: Sequence[int]) -> ModelErrors:
         """Return the expected errors after more visits.
@@ -68,21 +72,7 @@ class RemainingJourney:
             errors = after
         return errors
 
-    def plan(self, method: Method, seed: int, budget: Budget) -> tuple[str, ...]:
-        """Return the remaining regions in the best order found."""
-        left = self.left
-        if len(left) <= 1:
-            return left
-        objective = remaining_objective(self.problem, self.visited, self.errors)
-        rng = np.random.default_rng([seed, len(self.visited)])
-        try:
-            answer = method.solve(objective, rng, budget)
-        except RefusedError:  # travel from the current place may be asymmetric
-            answer = method_by_name("auto").solve(objective, rng, budget)
-        assert objective.ends.allows(answer.order), answer.method
-        return tuple(left[k] for k in answer.order.tolist() if k < len(left))
-
-    def plan_visits(
+    def plan(
         self, method: Method, seed: int, budget: Budget, rest: Sequence[str], dropped: Mapping[str, str]
     ) -> tuple[tuple[str, ...], dict[str, str]]:
         """Return the further visits (none if ending here is better) and the reasons for dropped visits.
@@ -90,54 +80,52 @@ class RemainingJourney:
         `rest` are the previously planned visits, and `dropped` the previously dropped ones.
         """
         problem, visited, left, place = self.problem, self.visited, self.left, self.problem.regions.index
-        objective = further_visits(problem, visited, self.errors, self.common)
-        best, value = np.empty(0, dtype=np.int64), self._ending_value(objective)
+        instance = self._instance
+        best, value = Routes.of_order([]), self._ending_value(instance)
         initial = [name for name in rest if name in left]
         if left:
-            rng, start = np.random.default_rng([seed, len(visited)]), np.array([*map(place, initial)], dtype=np.int64)
+            rng, start = np.random.default_rng([seed, len(visited)]), Routes.of_order([*map(place, initial)])
             try:
-                found = _solve(objective, method, rng, budget, start if visited else None)
-                if objective(found) < value:
-                    best, value = found, objective(found)
-            except InputError:  # no sequence satisfies the rules
+                found = _solve(instance, method, rng, budget, start if visited and not instance.permutation else None)
+                if instance(found) < value:
+                    best, value = found, instance(found)
+            except InputError:  # no routes satisfy the rules
                 if not visited:
                     raise
-        planned = tuple(problem.regions[i] for i in best.tolist())
+        planned = tuple(problem.regions[i] for i in best.regions)
         missing = Counter(initial)
         missing.subtract(problem.regions[i] for i in visited[-1:])
         why = {name: reason for name, reason in dropped.items() if name in left and name not in planned}
         for name in missing - Counter(planned):
-            why[name] = _reason_to_drop(objective, best, value, name, place(name))
+            why[name] = _reason_to_drop(instance, best, value, name, place(name))
         return planned, why
 
-    def _ending_value(self, objective: VisitObjective) -> float:
+    def _ending_value(self, instance: Instance) -> float:
         """Return the value of ending without further visits, return trip included; inf if that violates a rule."""
-        problem, rules, visited = self.problem, self.problem.rules, self.visited
-        assert rules is not None
-        if not visited or objective.rules.required.any() or len(visited) < rules.at_least:
+        problem, visited = self.problem, self.visited
+        if not visited or instance.visits.required.any() or len(visited) < problem.visit_rules.at_least:
             return math.inf
         home = float(problem.ways.matrix[visited[-1], problem.from_depot(visited)[0]]) if problem.closed else 0.0
-        if objective.ends.last not in (None, visited[-1]) or is_less(objective.rules.budget, home, SAME):
+        if instance.ends.last not in (None, visited[-1]) or is_less(instance.visits.budget, home, SAME):
             return math.inf
         return problem.travel_rate * home + math.fsum(problem.region_weights * self.errors)
 
 
 def _solve(
-    objective: VisitObjective, method: Method, rng: np.random.Generator, budget: Budget, initial: IntArray | None
-) -> IntArray:
-    """Return further visits; if `initial` is given and the method cannot solve the problem, use `auto`."""
-    if initial is None:
-        return method.solve(objective, rng, budget).order
+    instance: Instance, method: Method, rng: np.random.Generator, budget: Budget, initial: Routes | None
+) -> Routes:
+    """Return further visits; if the method cannot solve the problem, use `auto`."""
     try:
-        return method.solve(objective, rng, budget, initial=initial).order
-    except RefusedError:
-        return method_by_name("auto").solve(objective, rng, budget, initial=initial).order
+        return solve(instance, method, rng, budget, initial=initial, bounds=False).routes
+    except RefusedError:  # for example, travel from the current place may be asymmetric
+        return solve(instance, METHODS["auto"], rng, budget, initial=initial, bounds=False).routes
 
 
-def _reason_to_drop(objective: VisitObjective, rest: IntArray, value: float, name: str, region: int) -> str:
+def _reason_to_drop(instance: Instance, rest: Routes, value: float, name: str, region: int) -> str:
     """Return how a visit, at its best position in the rest, would change the loss per region."""
-    tried = (np.insert(rest, k, region) for k in range(len(rest) + 1))
-    losses = [objective(visits) for visits in tried if objective.allows(visits)]
+    visits = rest.regions
+    tried = (Routes.of_order([*visits[:k], region, *visits[k:]]) for k in range(len(visits) + 1))
+    losses = [instance(routes) for routes in tried if instance.allows(routes)]
     if not losses:
         return f"{name} is dropped: the rules (visits) allow no more visits"
-    return f"{name} is dropped: a visit would add {(min(losses) - value) / objective.count:.3g} to the expected loss"
+    return f"{name} is dropped: a visit would add {(min(losses) - value) / instance.size:.3g} to the expected loss"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute.model.losses import objective_of
 from learnroute.model.order_effect import MOST_REGIONS, OrderEffect, expected_order_effect
 from learnroute.model.problem import Problem
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
+from learnroute.solvers.solve import solve
 
 SECONDS = 1.0  # time limit of the plan
 
@@ -18,5 +18,5 @@ def law_effect(problem: Problem) -> OrderEffect | None:
     if problem.size > MOST_REGIONS or problem.learner.undecided:
         return None
     free = problem.replace(travel_rate=0.0, visits=None, fleet=None)
-    answer = METHODS["search"].solve(objective_of(free), np.random.default_rng(0), Budget.of(SECONDS))
-    return expected_order_effect(free, free.regions_of(answer.order).tolist())
+    found = solve(free.instance, METHODS["search"], np.random.default_rng(0), Budget.of(SECONDS), bounds=False)
+    return expected_order_effect(free, found.routes.regions)

@@ -32,12 +32,13 @@ from learnroute.learning.preparation import Scaling, learn_scaling
 from learnroute.learning.records import learner_record
 from learnroute.learning.rehearsal_work import GeneralWork, LinearWork, RehearsalOutcome, Work, replace_strength
 from learnroute.learning.serving import PlannedFleet
-from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes, Service
+from learnroute.model.instance import UNTRAINED, Service
 from learnroute.model.learners import Calibrated, Proximal
 from learnroute.model.order_effect import OrderEffect
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.result_mixin import ResultMixin
+from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import FloatArray, as_choice, as_count, freeze
 from learnroute.solvers.contract import Budget, Progress
@@ -371,7 +372,7 @@ def _result(work: Work, found: RehearsalOutcome, learner: Any, budget: Budget, s
         mean, float(found.random.mean()), float(found.random.min()), float(found.random.max()), found.matters
     )
     by_region = found.errors.mean(axis=0)
-    made = Plan.of(problem, routes.regions if problem.fleet_rules is None else routes)
+    made = Plan.of(problem, routes)
     first_visits_first = [problem.regions.index(name) for name in (*dict.fromkeys(made.route), *made.skipped)]
     ended = () if found.complete else (f"{budget.end} before the rehearsal was complete",)
     notes = (*ended, *work.notes, *_visits_note(work), *_model_note(learner))
@@ -419,8 +420,8 @@ def _result(work: Work, found: RehearsalOutcome, learner: Any, budget: Budget, s
     )
 
 
-def _names(problem: Problem, routes: FleetRoutes) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(problem.regions[region] for region in route) for route in routes.routes)
+def _names(problem: Problem, routes: Routes) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(problem.regions[region] for region in route) for route in routes.vehicles)
 
 
 def _service(problem: Problem, service: Service | None) -> dict[str, Any]:

@@ -20,16 +20,17 @@ from learnroute.learning.planned_training import rule_of_model
 from learnroute.learning.rehearsed_routes import RehearsedRoutes
 from learnroute.learning.transfers import common_scaling, transfer
 from learnroute.model.fleet import Fleet
-from learnroute.model.fleet_objective import FleetObjective, FleetRoutes, FleetRules, Service
+from learnroute.model.instance import Instance, Service
 from learnroute.model.learners import Calibrated, Gradient, Learner, LeastSquares, Proximal
-from learnroute.model.losses import objective_of, visit_objective_of
 from learnroute.model.problem import Problem
-from learnroute.model.validation import FloatArray, IntArray, as_count
+from learnroute.model.routes import Routes
+from learnroute.model.validation import FloatArray, as_count
 from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Budget, Rounds
-from learnroute.solvers.methods import travel_only
+from learnroute.solvers.methods import METHODS
 from learnroute.solvers.params import DEFAULTS
-from learnroute.solvers.rehearsal import Annealing, first_routes, shuffle, single_route
+from learnroute.solvers.rehearsal import Annealing, first_routes, shuffle
+from learnroute.solvers.solve import solve
 
 RANDOM_ORDERS = 100
 BEYOND_CHANCE = 2.0  # standard errors
@@ -42,19 +43,16 @@ FEWEST_DRAWS, PROBED = 2, 4  # draws and regions
 PREPARING, BEGINNING, SEARCHING = 0.4, 0.2, 0.5  # of the remaining time, for draws, first routes and the search
 
 
-ONE = FleetRules(vehicles=1, models=1, merged=True)
-
-
 @dataclass(frozen=True, eq=False)
 class RehearsalOutcome:
     """The chosen routes, their errors in the evaluation draws (draws x regions), and the routes compared with them."""
 
-    routes: FleetRoutes
+    routes: Routes
     service: Service | None  # how models serve; None if there is one model
     errors: FloatArray
     random: FloatArray  # mean errors of random orders
     matters: bool  # whether the routes are better than many random orders, by more than chance
-    others: tuple[tuple[FleetRoutes, float], ...]  # routes that cannot be distinguished, with their errors
+    others: tuple[tuple[Routes, float], ...]  # routes that cannot be distinguished, with their errors
     correction: float
     strength: float | None = None
     strengths: tuple[float, float] | None = None
@@ -86,7 +84,7 @@ class Work:
     """Base class of both rehearsal methods: the problem and the structure of its routes."""
 
     problem: Problem
-    objective: FleetObjective
+    instance: Instance
     names: Sequence[str]
     regions: Sequence[RegionData]
     seed: int
@@ -104,21 +102,19 @@ class Work:
                 raise InputError(reason, field=f"region {name!r}")
 
     def _set_problem(self, problem: Problem) -> None:
-        self.problem = problem.with_regularization(1.0) if problem.learner.undecided else problem
-        self.objective = FleetObjective(visit_objective_of(self.problem), self.problem.fleet_rules or ONE)
+        self.problem = problem.decided
+        self.instance = self.problem.instance
 
-    def travel_of(self, routes: FleetRoutes) -> float:
+    def travel_of(self, routes: Routes) -> float:
         """Return the contribution of travel to the loss per region."""
-        return self.problem.travel_rate * self.objective.paid_travel(routes) / self.problem.size
+        return self.problem.travel_rate * self.instance.paid_travel(routes) / self.problem.size
 
-    def shortest(self, rng: np.random.Generator, budget: Budget) -> list[FleetRoutes]:
+    def shortest(self, rng: np.random.Generator, budget: Budget) -> list[Routes]:
         """Return the shortest order of all regions, if travel costs something and one model learns in all of them."""
-        several = self.problem.rules is not None or self.problem.fleet_rules is not None
-        if several or not self.objective.visits.travel.any():
+        if not self.instance.permutation or not self.instance.travel.matrix.any():
             return []
-        variant = self.problem if self.problem.travel_rate else self.problem.replace(travel_rate=1.0)
-        found = travel_only(objective_of(variant), rng, budget.for_one_job().part(0.1)).order
-        return [single_route(variant.regions_of(found))]
+        part = budget.for_one_job().part(0.1)
+        return [solve(self.instance, METHODS["travel"], rng, part, bounds=False).routes]
 
     def solve(self, budget: Budget) -> RehearsalOutcome:
         """Return the chosen routes and the routes compared with them."""
@@ -147,7 +143,7 @@ class LinearWork(Work):
         self.searching.check()
         made = problem_of_samples(learner, names, regions, fields, seed, self.visits) if problem is None else problem
         self._set_problem(made)
-        self.annealing = Annealing(self.objective)
+        self.annealing = Annealing(self.instance)
         self.searching.weights = self.judging.weights = self.problem.region_weights
 
     def _train(self, draws: int, first: int = 0, some: int | None = None) -> LinearTrainings:
@@ -176,20 +172,20 @@ class LinearWork(Work):
 
     def evaluator(self, trainings: LinearTrainings, strength: float | None = None) -> RehearsedRoutes:
         """Return an evaluator of routes."""
-        return RehearsedRoutes(trainings, self.objective, strength)
+        return RehearsedRoutes(trainings, self.instance, strength)
 
     def solve(self, budget: Budget) -> RehearsalOutcome:
         """Search from several starts, and evaluate the best routes in draws not used to choose them."""
         rng = np.random.default_rng(self.seed)
-        first = first_routes(self.objective, rng, budget.part(BEGINNING))
+        first = first_routes(self.instance, rng, budget.part(BEGINNING))
         strength, strengths, ends = None, None, []
         if self.chooses:
             strength, first = self._choose(first, rng, budget.part(0.5))
         searched = self.evaluator(self.searching, strength)
         starts, search = DEFAULTS.rehearsal.starts, budget.part(SEARCHING)  # the rest is for the evaluation
         for k in range(starts):
-            begin = first if not k else shuffle(first, self.objective, rng)
-            begin = begin if self.objective.allows(begin) else first
+            begin = first if not k else shuffle(first, self.instance, rng)
+            begin = begin if self.instance.allows(begin) else first
             ends.append(self.annealing.anneal(searched.rehearsed, begin, rng, search.portion(k, starts)))
             if search.exhausted:
                 break
@@ -199,17 +195,17 @@ class LinearWork(Work):
         judged = self.evaluator(self.judging, strength)
         correction = self.judging.draws.correction
 
-        def errors(routes: FleetRoutes) -> FloatArray:
+        def errors(routes: Routes) -> FloatArray:
             return judged.errors(routes, searched.service(routes))
 
         service = searched.service(best)
         by_region = judged.errors_by_region(best, service)
         own = judged.average(by_region)
-        known, random = dict[FleetRoutes, FloatArray](), list[FleetRoutes]()
+        known, random = dict[Routes, FloatArray](), list[Routes]()
         rounds = Rounds(replace(budget, stop=None))  # an interrupt ends the search only
         while len(random) < RANDOM_ORDERS and not rounds.is_late:
             with rounds.measure():
-                random.append(shuffle(best, self.objective, rng))
+                random.append(shuffle(best, self.instance, rng))
                 known[random[-1]] = errors(random[-1])
         random_errors = np.array([known[routes] for routes in random])
         shortest = [] if rounds.is_late else self.shortest(rng, budget)
@@ -222,12 +218,12 @@ class LinearWork(Work):
                 others.append((routes, float(other.mean())))
         worse = sum(is_less(own, each, correction) for each in random_errors)
         return RehearsalOutcome(
-            best, service if self.problem.fleet_rules else None, by_region,
+            best, None if self.problem.fleet_rules.single else service, by_region,
             random_errors.mean(axis=1), worse > MANY * len(random_errors), tuple(others), correction, strength,
             strengths, complete and len(random) == RANDOM_ORDERS,
         )  # fmt: skip
 
-    def _choose(self, first: FleetRoutes, rng: np.random.Generator, budget: Budget) -> tuple[float, FleetRoutes]:
+    def _choose(self, first: Routes, rng: np.random.Generator, budget: Budget) -> tuple[float, Routes]:
         """Return λ and routes, annealed for each λ of a grid, then of a finer grid around the best one."""
         scale, best = self.searching.scale or 1.0, (math.inf, 1.0, first)
         for factors in (GRID, FINE):
@@ -241,7 +237,7 @@ class LinearWork(Work):
                     break
         return best[1], best[2]
 
-    def _range(self, routes: FleetRoutes, strength: float, budget: Budget) -> tuple[float, float]:
+    def _range(self, routes: Routes, strength: float, budget: Budget) -> tuple[float, float]:
         """Return the range of λ around `strength` for which the loss of these routes is within 1 % of its loss."""
 
         def loss(at: float) -> float:
@@ -272,7 +268,7 @@ class GeneralWork(Work):
         if fleet is not None and not (isinstance(fleet, Fleet) and fleet.is_single):
             reason = "several models need a linear learner and squared errors; omit it, or plan by the law"
             raise InputError(reason, field="fleet")
-        visits = len(names) if problem is None or problem.rules is None else problem.rules.at_most
+        visits = len(names) if problem is None else problem.visit_rules.at_most
         allowed = None if trainings is None else as_count("trainings", trainings, meaning="the number of trainings")
         self.candidates = candidates_for(allowed, visits)
         if problem is None:
@@ -283,41 +279,36 @@ class GeneralWork(Work):
     def solve(self, budget: Budget) -> RehearsalOutcome:
         """Apply successive halving to random orders, the shortest route, and the order of increasing typicality."""
         rng = np.random.default_rng(self.seed)
-        first = first_routes(self.objective, rng, budget)
+        first = first_routes(self.instance, rng, budget)
         candidates = dict.fromkeys([*self.shortest(rng, budget), *self._typicality_order(first)])
         for _ in range(10 * self.candidates):
-            routes = shuffle(first, self.objective, rng)
-            if len(candidates) < self.candidates and self.objective.allows(routes):
+            routes = shuffle(first, self.instance, rng)
+            if len(candidates) < self.candidates and self.instance.allows(routes):
                 candidates[routes] = None
         tried = list(candidates)[: self.candidates] or [first]
         draws = Draws(self.regions, 0, self.seed, visits=self.visits)
         trainer = Trainer(self.learner, self.classes, self.measure, draws)
         travel = np.array([self.travel_of(routes) for routes in tried])
         weights = self.problem.region_weights
-        found = halve(trainer, [_order(routes) for routes in tried], travel, weights,
-                      lambda: _order(shuffle(first, self.objective, rng)), budget)  # fmt: skip
+        found = halve(trainer, [routes.order for routes in tried], travel, weights,
+                      lambda: shuffle(first, self.instance, rng).order, budget)  # fmt: skip
         self.draws, self.trainings = len(found.errors), self.trainings + found.trainings
         correction = Draws(self.regions, len(found.errors), self.seed).correction
         own = (weights * found.errors).mean(axis=1)
-        others = tuple((single_route(order), error) for order, error in found.ties)
+        others = tuple((Routes.of_order(order), error) for order, error in found.ties)
         matters = is_less(own, found.random, correction)
         return RehearsalOutcome(
-            single_route(found.order), None, found.errors, found.random, matters, others, correction,
+            Routes.of_order(found.order), None, found.errors, found.random, matters, others, correction,
             complete=not budget.exhausted,
         )  # fmt: skip
 
-    def _typicality_order(self, first: FleetRoutes) -> list[FleetRoutes]:
+    def _typicality_order(self, first: Routes) -> list[Routes]:
         """Return the order from the least typical region to the most typical one (Li and Hiratani 2025)."""
-        visits = self.objective.visits
-        if visits.first is not None or visits.ends.last is not None:
+        if self.instance.first is not None or self.instance.ends.last is not None:
             return []
         order = np.array(first.regions)
-        found = single_route(order[np.argsort(-self.problem.scores[order], kind="stable")])
-        return [found] if self.objective.allows(found) else []
-
-
-def _order(routes: FleetRoutes) -> IntArray:
-    return np.array(routes.regions, dtype=np.int64)
+        found = Routes.of_order(order[np.argsort(-self.problem.scores[order], kind="stable")])
+        return [found] if self.instance.allows(found) else []
 
 
 def replace_strength(learner: Any, strength: float) -> Any:

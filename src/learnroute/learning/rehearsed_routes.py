@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute.learning.affine_maps import LinearTrainings
-from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes, Service
+from learnroute.model.instance import UNTRAINED, Instance, Service
 from learnroute.model.merge_weights import merge_weights
+from learnroute.model.routes import Routes
 from learnroute.model.validation import FloatArray, freeze
 from learnroute.solvers.rehearsal import RehearsalModel
 
@@ -14,21 +15,21 @@ from learnroute.solvers.rehearsal import RehearsalModel
 class RehearsedRoutes:
     """Evaluation of routes in all draws. With one vehicle and one model, that model serves all regions."""
 
-    def __init__(self, trainings: LinearTrainings, objective: FleetObjective, strength: float | None = None) -> None:
-        self.trainings, self.rules = trainings, objective.rules
-        found = trainings.maps(objective.visits.rules.at_most, strength, by_region=not self.rules.merged)
+    def __init__(self, trainings: LinearTrainings, instance: Instance, strength: float | None = None) -> None:
+        self.trainings, self.rules = trainings, instance.fleet
+        found = trainings.maps(instance.visits.at_most, strength, by_region=not self.rules.merged)
         self._start, self._root, self._aims = found.start, found.root, found.aims
         self.rehearsed = RehearsalModel(
             found.maps, found.constants, found.start, found.root, found.aims, found.rest, trainings.draws.visits
         )
 
-    def _models(self, routes: FleetRoutes) -> list[FloatArray]:
+    def _models(self, routes: Routes) -> list[FloatArray]:
         """Return each model after its trainings, one column per draw."""
         return [self.rehearsed.models(batches) for batches in self.rehearsed.batches(routes, self.rules.size)]
 
-    def service(self, routes: FleetRoutes) -> Service:
+    def service(self, routes: Routes) -> Service:
         """Return the weights of the models, or the model of each region, with the lowest error in these draws."""
-        if self.rules.size == 1 and self.rules.merged:
+        if self.rules.single:
             return Service(np.empty(0), weights=np.ones(1))
         models = self._models(routes)
         if not self.rules.merged:
@@ -44,7 +45,7 @@ class RehearsedRoutes:
         weights[some] = merge_weights(np.array([(one**2).sum(axis=0).mean() for one in residuals]), np.array(apart))
         return Service(np.empty(0), weights=freeze(weights))
 
-    def errors_by_region(self, routes: FleetRoutes, service: Service) -> FloatArray:
+    def errors_by_region(self, routes: Routes, service: Service) -> FloatArray:
         """Return the error of each draw in each region, as an array of draws x regions."""
         models = self._models(routes)
         if service.weights is not None:
@@ -54,9 +55,9 @@ class RehearsedRoutes:
         tested = np.array([self.trainings.errors_by_region(model) for model in (self._start, *models)])
         return np.asarray(tested[service.served_by - UNTRAINED, :, np.arange(len(service.served_by))].T)
 
-    def errors(self, routes: FleetRoutes, service: Service) -> FloatArray:
+    def errors(self, routes: Routes, service: Service) -> FloatArray:
         """Return the error of each draw over all regions."""
-        if self.rules.size == 1 and self.rules.merged:
+        if self.rules.single:
             return self.rehearsed.errors(self.rehearsed.batches(routes, 1)[0])
         return self.average(self.errors_by_region(routes, service))
 

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learnroute.learning.krylov import move, trainings_of
-from learnroute.model.fleet_objective import UNTRAINED, Service
+from learnroute.model.instance import UNTRAINED, Service
 from learnroute.model.learners import Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.validation import FloatArray, IntArray
 

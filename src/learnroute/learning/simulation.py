@@ -26,22 +26,26 @@ from learnroute.learning.samplers import (
 )
 from learnroute.learning.serving import PlannedFleet
 from learnroute.learning.truth import Truth, truth_of
-from learnroute.model.fleet_losses import (
-    expected_fleet_loss,
-    fleet_objective_of,
-    fleet_routes_of,
-    true_fleet_loss,
-)
-from learnroute.model.fleet_objective import FleetRoutes, Service
+from learnroute.model.instance import Service
 from learnroute.model.learners import Learner, LeastSquares
-from learnroute.model.losses import Loss, as_order, expected_loss, indices_of, true_loss, visited_then_skipped
+from learnroute.model.losses import (
+    Loss,
+    as_order,
+    expected_loss,
+    indices_of,
+    true_dissimilarities,
+    true_loss,
+    visited_then_skipped,
+)
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
+from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_choice, as_count, check_level, freeze
+from learnroute.model.value import loss_of, routes_of
 from learnroute.solvers.contract import Budget, Progress, Rounds
 
 SamplerName = Literal["low-dimensional", "direct"]
@@ -300,13 +304,14 @@ def simulate(
         notes = _bound_note(problem, truth)
     else:
         assert made.fleet is not None
-        objective = fleet_objective_of(problem)
-        service = objective.service(made.fleet)
-        loss = true_fleet_loss(known, objective, made.fleet)
-        upper = fleet_objective_of(problem.with_upper_bounds())
-        bound = expected_fleet_loss(upper, made.fleet, upper.service(made.fleet, service))
+        instance = problem.instance
+        service = instance.service(made.fleet)
+        known_instance = instance.knowing(true_dissimilarities(known))
+        loss = loss_of(known_instance, made.fleet, known_instance.service(made.fleet, service))
+        upper = problem.with_upper_bounds().instance
+        bound = loss_of(upper, made.fleet, upper.service(made.fleet, service))
         errors = _draw(*_several_models(problem, truth, trainings, service, sampler), len(stops), runs, stream, budget)
-        notes = _average_note() if objective.rules.merged else _bound_note(problem, truth)
+        notes = _average_note() if instance.fleet.merged else _bound_note(problem, truth)
     return Simulation(
         route=tuple(problem.regions[i] for i in stops),
         order=tuple(int(i) for i in stops),
@@ -339,16 +344,15 @@ def simulate(
 
 def _fleet_plan(problem: Problem, route: Any, models: Sequence[int] | None) -> Plan | None:
     """Return the plan to simulate for several vehicles or models; None for one vehicle with one model."""
-    if problem.fleet_rules is None:
+    if problem.fleet_rules.single:
         return None
     routes = route.fleet if isinstance(route, Plan) else route
-    return Plan.of(problem, routes if isinstance(routes, FleetRoutes) else fleet_routes_of(problem, routes, models))
+    return Plan.of(problem, routes if isinstance(routes, Routes) else routes_of(problem, routes, models))
 
 
 def _trainings(problem: Problem, made: Plan) -> list[IntArray]:
     """Return the visits that train each model of a fleet, in order."""
     assert made.fleet is not None
-    assert problem.fleet_rules is not None
     return [np.array(visits, dtype=np.int64) for visits in made.fleet.trainings(problem.fleet_rules.size)]
 
 

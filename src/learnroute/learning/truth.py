@@ -67,7 +67,7 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
         )
     wanted = np.array([problem.dissimilarities_to(i) for i in range(problem.size)])
     notes: list[str] = []
-    first_matters = problem.regime == "over" or problem.learner.couples or problem.fleet_rules is not None
+    first_matters = problem.regime == "over" or problem.learner.couples or not problem.fleet_rules.single
     first = problem.initial_errors
     anchored = bool(first.any()) and first_matters
     if anchored:  # the initial model is an additional point

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -52,16 +53,24 @@ class Dissimilarities:
         apart = self.vectors - self.vectors[region]
         return freeze(np.einsum("ij,ij->i", apart, apart))
 
-    def of(self, regions: Sequence[int], errors: FloatArray) -> Dissimilarities:
-        """Return the dissimilarities of some of the regions, with the errors of another initial model in them.
+    def of(self, regions: Sequence[int] | IntArray) -> Dissimilarities:
+        """Return the dissimilarities of some of the regions.
 
         Scores remain sums over all regions, because errors count in all of them.
         """
-        some = list(regions)
+        some = np.asarray(regions)
+        if np.array_equal(some, np.arange(self.size)):
+            return self
         matrix = self.matrix[np.ix_(some, some)] if self.vectors is None else None
         vectors = None if self.vectors is None else self.vectors[some]
-        scores, weights = freeze(self.scores[some]), freeze(self.region_weights[some])
-        return Dissimilarities(matrix, vectors, freeze(errors[some]), scores, weights)
+        initial, scores, weights = (freeze(row[some]) for row in (self.initial, self.scores, self.region_weights))
+        return Dissimilarities(matrix, vectors, initial, scores, weights)
+
+    def with_initial(self, errors: FloatArray) -> Dissimilarities:
+        """Return the same dissimilarities with another initial model, which has these errors."""
+        found = copy(self)
+        found.initial = freeze(errors)
+        return found
 
     @cached_property
     def symmetric(self) -> bool:

@@ -8,8 +8,8 @@ from typing import Any, Final, Literal, Self
 
 from learnroute.errors import InputError
 from learnroute.model.constraints import Constraints
-from learnroute.model.fleet_objective import FleetRules
 from learnroute.model.learners import SCHEDULE, Calibrated, Learner
+from learnroute.model.rules import FleetRules
 from learnroute.model.validation import as_choice, as_count, as_members, as_number
 
 MERGED: Final = "merged"

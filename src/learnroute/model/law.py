@@ -117,9 +117,12 @@ class Updates:
         at = np.arange(first, first + len(stops)), np.asarray(stops, dtype=np.int64)
         return Updates(*(freeze(table[at]) for table in self.tables))
 
-    def of(self, regions: Sequence[int], first: int) -> Updates:
-        """Return the effect of training in some of the regions, from position `first` on, with one row per position."""
-        return Updates(*(freeze(table[first : first + len(regions), regions]) for table in self.tables))
+    def of(self, regions: IntArray) -> Updates:
+        """Return the effect of training in some of the regions, with one row per position."""
+        many = len(regions)
+        if many == self.retention.shape[1]:  # all of them
+            return self if many == len(self.retention) else Updates(*(table[:many] for table in self.tables))
+        return Updates(*(freeze(table[:many, regions]) for table in self.tables))
 
     def __iter__(self) -> Iterator[Step]:
         """Iterate over positions."""

@@ -1,31 +1,24 @@
-"""Closed forms of the paper and of regularised learners, and their translation into an objective for the solvers.
+"""Expected losses of routes by the closed forms of the paper and of regularised learners.
 
 Equation numbers refer to the paper; docs/theory.md has the other formulas. All losses are per region, as in the paper
-(each sum divided by T), except the objective, which is T times that.
+(each sum divided by T).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean
-from learnroute.model.depot import border
 from learnroute.model.dissimilarities import Dissimilarities, distance_sums, subtract_mean
-from learnroute.model.ends import Ends
-from learnroute.model.law import ModelErrors, Step, Updates, error_parts, follow, products_after
-from learnroute.model.objective import Objective
-from learnroute.model.origin import order_objective
-from learnroute.model.pairs import Pairs
+from learnroute.model.law import ModelErrors, Step, error_parts, follow, products_after
 from learnroute.model.problem import Problem
-from learnroute.model.travel import Travel, TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray, freeze
-from learnroute.model.visit_objective import VisitObjective, VisitRules
 from learnroute.model.visits import check_visits
 
 
@@ -266,105 +259,6 @@ def final_errors(problem: Problem, order: ArrayLike, error: float | None = None)
     return freeze((model + common)[visited_then_skipped(stops.tolist(), problem.size)])
 
 
-def objective_of(problem: Problem) -> Objective:
-    """Compile a problem into the objective that solvers minimise, which does not know about regimes.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-
-    Returns
-    -------
-    Objective
-        Travel, scores and weights; its value is T times the loss per region. A depot is its last stop, with a score of
-        0 and fixed to the first position; `Problem.regions_of` converts its orders.
-
-    Raises
-    ------
-    InputError
-        If the argument is not a `Problem`, or has optional visits.
-    """
-    return remaining_objective(problem, (), problem.initial_errors if isinstance(problem, Problem) else np.empty(0))
-
-
-def remaining_objective(problem: Problem, visited: Sequence[int], errors: FloatArray) -> Objective:
-    """Return the objective of the unvisited regions during a journey.
-
-    The agent is in the last region of `visited`, and the current model has these `errors`, which count in all regions.
-    The regions of the objective are the remaining ones, in the order of the problem. If orders begin at an origin (the
-    depot or the agent's current place), it is the last stop. Past travel does not count.
-    """
-    check_type("problem", problem, Problem)
-    if problem.rules is not None:
-        raise InputError("optional visits are not supported here; each region must be visited once", field="visits")
-    check_one_model(problem)
-    size, known, updates, total = problem.size, problem.dissimilarities, problem.updates, problem.initial_sum
-    ways, ends = _remaining_travel(problem, visited)
-    travel = ways.scale_by(problem.travel_rate)
-    if visited:
-        left = [i for i in range(size) if i not in set(visited)]
-        total = math.fsum(problem.region_weights * errors)
-        known, updates = known.of(left, errors), updates.of(left, len(visited))
-    origin = ends.first == len(known.initial)
-    error = Pairs(known, updates, total, size)
-    return order_objective(travel, error, ends, origin, problem.learner.couples, problem.samples is None)
-
-
-def visit_objective_of(problem: Problem) -> VisitObjective:
-    """Return the objective for solvers of visits; without rules about visits, each region is visited once."""
-    return VisitObjective(
-        problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
-        problem.initial_sum, problem.size, problem.visit_rules,
-    )  # fmt: skip
-
-
-def further_visits(problem: Problem, visited: Sequence[int], errors: FloatArray, common: float = 0.0) -> VisitObjective:
-    """Return the objective of further visits during a journey with optional visits.
-
-    Past visits count in all rules, and their travel counts in the budget. `common` is the part of the errors that is
-    common to all regions. The origin is the agent's current place; a return to it stands for a return to the depot or
-    to the first region.
-    """
-    objective = visit_objective_of(problem)
-    if not visited:
-        return objective
-    rules, ends, size, many = objective.rules, problem.ends, problem.size, len(visited)
-    counts = np.bincount(visited, minlength=size)
-    ways, home = problem.ways.matrix, problem.from_depot(visited)[0]
-    costs = border(ways[:size, :size], ways[visited[-1], :size], ways[:size, home])
-    travelled = math.fsum(problem.ways.legs(problem.from_depot(visited), False))
-    left = VisitRules(
-        freeze(rules.required & (counts == 0)), freeze(np.maximum(rules.repeats - counts, 0)), rules.at_most - many,
-        max(0.0, rules.budget - travelled), max(1, rules.at_least - many),
-    )  # fmt: skip
-    last = ends.last if ends.last is not None and left.repeats[ends.last] > 0 else None
-    retention, plasticity, coupling, second, noise = (table[many:] for table in problem.updates.tables)
-    if not np.allclose(second, retention - coupling, rtol=1e-9, atol=0.0):  # else it decays like the others
-        errors, noise = errors - common, np.vstack([noise[:1] + second[:1] * common, noise[1:]])
-    updates = Updates(*map(freeze, (retention, plasticity, coupling, second, noise)))
-    known = problem.dissimilarities.of(range(size), errors)
-    total = math.fsum(known.region_weights * errors)
-    return replace(
-        objective, travel=freeze(costs), ends=Ends(size, last, ends.closed), known=known, updates=updates, total=total,
-        rules=left,
-    )  # fmt: skip
-
-
-def _remaining_travel(problem: Problem, visited: Sequence[int]) -> tuple[Travel, Ends]:
-    """Return the travel between the remaining regions and the origin, and the ends of orders."""
-    ends = problem.ends
-    if not visited:
-        return problem.ways, ends
-    left = [i for i in range(problem.size) if i not in set(visited)]
-    ids = [*left, visited[-1]]
-    costs = problem.ways.matrix[np.ix_(ids, ids)]
-    if ends.closed:  # no route returns to the agent's place, so its column can be the return trip
-        costs[:-1, -1] = problem.ways.matrix[left, problem.from_depot(visited)[0]]
-    last = left.index(ends.last) if ends.last in left else None
-    return TravelMatrix(costs), Ends(len(left), last, ends.closed)
-
-
 def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:
     """Return the share of each stop of a route in the final model: what it learns there and later stops retain."""
     return shares_along(problem, as_order(problem, order))
@@ -382,16 +276,16 @@ def as_order(problem: Problem, order: ArrayLike) -> IntArray:
     Without `visits`, each region is visited once. The travel budget is not checked.
     """
     check_one_model(problem)
-    if problem.rules is None:
+    if problem.visits_all_once:
         return as_permutation(order, problem.size, problem.regions)
     stops = _as_indices(order, problem.size)
-    check_visits(problem.rules, stops.tolist(), problem.regions)
+    check_visits(problem.visit_rules, stops.tolist(), problem.regions)
     return freeze(stops)
 
 
 def check_one_model(problem: Problem) -> None:
     """Reject a fleet if only one route of one model is supported."""
-    if problem.fleet_rules is not None:
+    if not problem.fleet_rules.single:
         raise InputError(
             "only one vehicle with one model is supported here; omit the fleet (--vehicles, --models)", field="fleet"
         )

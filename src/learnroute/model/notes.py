@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import percent
-from learnroute.model.fleet_objective import FleetRules
 from learnroute.model.learners import LeastSquares
 from learnroute.model.losses import Loss
 from learnroute.model.problem import DissimilarityKind, Problem
+from learnroute.model.rules import FleetRules
 
 if TYPE_CHECKING:
     from learnroute.model.result import Plan
@@ -38,7 +38,7 @@ def describe(problem: Problem) -> tuple[str, ...]:
     return (
         f"{problem.size} regions, {problem.regime} regime ({describe_learner(problem)})",
         *([" ".join(ends)] if ends else []),
-        *([describe_fleet(problem.fleet_rules)] if problem.fleet_rules is not None else []),
+        *([] if problem.fleet_rules.single else [describe_fleet(problem.fleet_rules)]),
         *([f"uses {KINDS['estimate']}"] if problem.has_estimates else []),
         *([f"importance of regions: {describe_importance(problem)}"] if problem.importance is not None else []),
     )
@@ -114,7 +114,7 @@ def initial_model_note(problem: Problem, order: ArrayLike | None = None) -> tupl
 
 def fleet_notes(problem: Problem) -> tuple[str, ...]:
     """Note that several models overfit estimates: assignments favour regions whose estimates are too small."""
-    if problem.fleet_rules is None or not problem.has_estimates:
+    if problem.fleet_rules.single or not problem.has_estimates:
         return ()
     return (
         "models are assigned by estimated dissimilarities, which favours regions whose estimates are too small, so the "
@@ -124,15 +124,15 @@ def fleet_notes(problem: Problem) -> tuple[str, ...]:
 
 def visits_notes(problem: Problem, plan: Plan, optimal: bool) -> tuple[str, ...]:
     """Explain plans with few or repeated visits, such as when nothing is retained or no visit is best."""
-    if problem.rules is None:
+    if problem.visits_all_once:
         return ()
     notes, updates = [], problem.updates
-    if not updates.retention.any() and problem.fleet_rules is None:
+    if not updates.retention.any() and problem.fleet_rules.single:
         notes.append(
             "each training replaces the whole model (least squares with m < n), so only the last visit affects the "
             "error; more visits only add travel"
         )
-    elif problem.fleet_rules is None and any(here == there for here, there in pairwise(plan.order)):
+    elif problem.fleet_rules.single and any(here == there for here, there in pairwise(plan.order)):
         notes.append("consecutive visits to one region are separate trainings there, each with new samples")
     if plan.untrained is not None and plan.untrained <= plan.loss.total:
         best = "no route is better" if optimal else "no better route was found"

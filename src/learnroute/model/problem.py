@@ -33,11 +33,12 @@ from learnroute.model.fields import (
     weights_by,
 )
 from learnroute.model.fleet import Fleet
-from learnroute.model.fleet_objective import FleetRules
+from learnroute.model.instance import Instance
 from learnroute.model.labelled_tables import SQUARE, align, align_places, align_square, row_labels
 from learnroute.model.law import Updates
 from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.learners import Calibrated, Learner, LeastSquares, Regime
+from learnroute.model.rules import FleetRules, VisitRules
 from learnroute.model.streets import Streets
 from learnroute.model.travel import Places, Travel, TravelMatrix
 from learnroute.model.validation import (
@@ -53,7 +54,6 @@ from learnroute.model.validation import (
     as_vector,
     freeze,
 )
-from learnroute.model.visit_objective import VisitRules
 from learnroute.model.visits import ALL, Visits
 
 SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors", "importance")
@@ -292,14 +292,17 @@ class Problem:
             assert self.stop_coordinates is not None
             ways = Places(self.stop_coordinates, geographic)
         object.__setattr__(self, "ways", ways)
-        learner.check_positions(self.most_visits, exactly=self.rules is None and self.fleet_rules is None)
-        if self.fleet is not None and self.fleet_rules is not None:
+        learner.check_positions(self.most_visits, exactly=self.visits_all_once and self.fleet_rules.single)
+        if self.fleet is not None and not self.fleet_rules.single:
             self.fleet.check(wanted, learner, transfer is not None)
-        optional = self.rules is not None and not self.rules.required.all()
-        if optional and initial is None and (learner.undecided or self.updates.retention.any()):
+        if (
+            not self.visit_rules.required.all()
+            and initial is None
+            and (learner.undecided or self.updates.retention.any())
+        ):
             reason = "missing; optional visits need the dissimilarity of the initial model to each region"
             raise InputError(reason, field="initial")
-        if self.fleet_rules is not None and not self.initial_errors.any():
+        if not self.fleet_rules.single and not self.initial_errors.any():
             self._check_initial_model(self.fleet_rules)
 
     def _check_initial_model(self, fleet: FleetRules) -> None:
@@ -398,22 +401,28 @@ class Problem:
         """Which visits are allowed, by index."""
         visits = Visits(required=ALL) if self.visits is None else self.visits
         found = visits.compile(self.regions, [end for end in self.ends.fixed if end < self.size])
-        if self.fleet is None or self.fleet.limit is None or self.fleet_rules is not None:
+        if self.fleet is None or self.fleet.limit is None or not self.fleet_rules.single:
             return found
         return replace(found, budget=min(found.budget, self.fleet.limit))  # of the one vehicle
 
-    @cached_property
-    def rules(self) -> VisitRules | None:
-        """The same as `visit_rules`; None if each region is visited exactly once and travel is unlimited."""
-        if self.visits is None and (self.fleet is None or self.fleet.limit is None):
-            return None
-        found = self.visit_rules
-        return None if found.required.all() and found.repeat == 1 and math.isinf(found.budget) else found
+    @property
+    def visits_all_once(self) -> bool:
+        """Whether each region is visited exactly once, and travel is unlimited."""
+        return self.visit_rules.each_once and bool(self.visit_rules.required.all())
 
     @cached_property
-    def fleet_rules(self) -> FleetRules | None:
-        """Vehicles, models and how they serve; None if one vehicle trains one model that serves all regions."""
-        return None if self.fleet is None or self.fleet.is_single else self.fleet.compile()
+    def fleet_rules(self) -> FleetRules:
+        """Vehicles, models and how they serve."""
+        return FleetRules() if self.fleet is None or self.fleet.is_single else self.fleet.compile()
+
+    @cached_property
+    def instance(self) -> Instance:
+        """The problem by index, as solvers use it."""
+        coupled = self.learner.couples or not self.updates.same_positions
+        return Instance(
+            self.ways, self.travel_rate, self.ends, self.dissimilarities, self.updates, coupled, self.visit_rules,
+            self.fleet_rules,
+        )  # fmt: skip
 
     @property
     def most_visits(self) -> int:
@@ -486,14 +495,20 @@ class Problem:
         Only the learner is validated; everything that does not depend on λ is shared.
         """
         learner = self.learner.with_regularization(value)
-        learner.check_positions(self.most_visits, exactly=self.rules is None and self.fleet_rules is None)
+        learner.check_positions(self.most_visits, exactly=self.visits_all_once and self.fleet_rules.single)
         if self.samples is not None:
             as_samples(learner, self.samples, self.size)
         _ = self.dissimilarities  # computed once and shared by all λ
         found = copy(self)
-        found.__dict__.pop("updates", None)
+        for derived in ("updates", "instance", "decided"):
+            found.__dict__.pop(derived, None)
         object.__setattr__(found, "learner", learner)
         return found
+
+    @cached_property
+    def decided(self) -> Problem:
+        """The same problem with some λ if that is to be chosen; its travel and rules are the same."""
+        return self.with_regularization(1.0) if self.learner.undecided else self
 
     @cached_property
     def region_weights(self) -> FloatArray:

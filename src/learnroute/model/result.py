@@ -15,35 +15,15 @@ from learnroute.errors import list_names, percent
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.fleet_losses import (
-    as_fleet_routes,
-    check_fleet_travel,
-    expected_fleet_loss,
-    fleet_losses_without,
-    fleet_objective_of,
-    true_fleet_loss,
-)
-from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes
 from learnroute.model.learners import Learner, LeastSquares, Proximal, Regime
-from learnroute.model.losses import (
-    Loss,
-    as_order,
-    expected_loss,
-    final_errors,
-    largest_loss,
-    losses_without,
-    shares_along,
-    travel_cost,
-    true_loss,
-    untrained_loss,
-    visited_then_skipped,
-)
+from learnroute.model.losses import Loss, shares_along, untrained_loss, visited_then_skipped
 from learnroute.model.order_effect import OrderEffect, expected_order_effect
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
+from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table, clip, route_text
 from learnroute.model.validation import FloatArray
-from learnroute.model.visits import check_budget
+from learnroute.model.value import MOST_ERRORS, value_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -111,72 +91,6 @@ PARTS = {
 }
 WHAT = {"estimate": "estimate", "upper": "upper bound", "measured": "expected"}  # meaning of the losses of a plan
 NO_GUARANTEE = Guarantee(None, "")
-MOST_ERRORS = 10_000  # regions up to which a plan has the expected error of each region
-
-
-class VisitsValue(NamedTuple):
-    """The order, the loss and other members of `Plan` that follow from the visits."""
-
-    order: tuple[int, ...]
-    loss: Loss
-    true_loss: Loss | None
-    travel_cost: float
-    loss_at_most: float | None
-    expected_errors: tuple[float, ...] | None
-    contributions: tuple[float, ...] | None
-    fleet: FleetRoutes | None = None
-    weights: tuple[float, ...] | None = None
-    served_by: dict[str, int | None] | None = None
-    travels: tuple[float, ...] | None = None
-
-
-def evaluate_visits(problem: Problem, visits: ArrayLike | FleetRoutes) -> VisitsValue:
-    """Compute the loss of visits and all that follows from them; reject visits that violate the problem's rules."""
-    if isinstance(visits, FleetRoutes):
-        return _evaluate_fleet(problem, visits)
-    stops = as_order(problem, visits)
-    problem.constraints.check([problem.regions[i] for i in stops[[0, -1]].tolist()])
-    travelled, few = travel_cost(problem, stops), problem.size <= MOST_ERRORS
-    if problem.rules is not None:
-        check_budget(problem.rules, travelled)
-    loss = expected_loss(problem, stops)
-    return VisitsValue(
-        order=tuple(stops.tolist()),
-        loss=loss,
-        true_loss=true_loss(problem, stops) if problem.truth is not None else None,
-        travel_cost=travelled,
-        loss_at_most=largest_loss(problem, stops),
-        expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
-        contributions=tuple(losses_without(problem, stops).tolist()) if problem.rules is not None and few else None,
-    )
-
-
-def _evaluate_fleet(problem: Problem, routes: FleetRoutes) -> VisitsValue:
-    objective = fleet_objective_of(problem)
-    as_fleet_routes(problem, routes.routes, routes.models[0])
-    check_fleet_travel(problem, objective, routes)
-    for route in filter(None, routes.routes):
-        problem.constraints.check([problem.regions[route[0]], problem.regions[route[-1]]])
-    service, visits = objective.service(routes), routes.regions
-    without = fleet_losses_without(objective, routes) if problem.rules is not None else None
-    served = service.served_by
-    return VisitsValue(
-        order=tuple(visits),
-        loss=expected_fleet_loss(objective, routes),
-        true_loss=true_fleet_loss(problem, objective, routes) if problem.truth is not None else None,
-        travel_cost=objective.paid_travel(routes),
-        loss_at_most=None,
-        expected_errors=tuple(service.errors[visited_then_skipped(visits, problem.size)].tolist()),
-        contributions=None if without is None else tuple(without),
-        fleet=routes,
-        weights=None if service.weights is None else tuple(service.weights.tolist()),
-        served_by=None
-        if served is None
-        else {
-            name: None if one == UNTRAINED else one for name, one in zip(problem.regions, served.tolist(), strict=True)
-        },
-        travels=tuple(objective.travels(routes)),
-    )
 
 
 @dataclass(frozen=True)
@@ -275,20 +189,19 @@ class Plan(ResultMixin):
     skipped: tuple[str, ...] = ()
     untrained: float | None = None
     contributions: tuple[float, ...] | None = None
-    fleet: FleetRoutes | None = None
+    fleet: Routes | None = None
     weights: tuple[float, ...] | None = None
     served_by: dict[str, int | None] | None = None
     travels: tuple[float, ...] | None = None
     rehearsal: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, problem: Problem, order: ArrayLike | FleetRoutes) -> Plan:
-        """Return the plan that follows from problem and visits alone, without proofs; reject visits that break rules.
+    def of(cls, problem: Problem, routes: Routes) -> Plan:
+        """Return the plan that follows from problem and routes alone, without proofs; reject routes that break rules.
 
         All plans are created here. Claims of a solver or a file about the route are added by `dataclasses.replace`.
         """
-        value = evaluate_visits(problem, order)
-        visits = list(value.order)
+        value, visits, several = value_of(problem, routes), routes.regions, not problem.fleet_rules.single
         route, few = tuple(problem.regions[i] for i in visits), problem.size <= MOST_ERRORS
         visited = set(route)
         samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[visits].tolist())
@@ -296,6 +209,9 @@ class Plan(ResultMixin):
         counted = None if counted is None else counted[visited_then_skipped(visits, problem.size)]
         return cls(
             route=route,
+            order=tuple(visits),
+            fleet=routes if several else None,
+            travels=value.travels if several else None,
             regime=problem.regime,
             travel_rate=problem.travel_rate,
             closed=problem.closed,
@@ -307,10 +223,15 @@ class Plan(ResultMixin):
             features_scaling=problem.features_scaling,
             importance=None if counted is None else tuple(counted.tolist()),
             skipped=tuple(name for name in problem.regions if name not in visited),
-            untrained=untrained_loss(problem) if problem.rules is not None else None,
+            untrained=None if problem.visits_all_once else untrained_loss(problem),
             problem=problem,
-            **value._asdict(),
+            **{name: member for name, member in value._asdict().items() if name != "travels"},
         )
+
+    @property
+    def visits(self) -> Routes:
+        """The visits of each vehicle by index, and the model that each visit trains."""
+        return self.fleet or Routes.of_order(self.order)
 
     @property
     def routes(self) -> tuple[tuple[str, ...], ...]:
@@ -319,14 +240,14 @@ class Plan(ResultMixin):
 
     def _visits_by_vehicle(self) -> list[slice]:
         """Return the part of `route` that belongs to each vehicle."""
-        counts = [len(self.order)] if self.fleet is None else [len(route) for route in self.fleet.routes]
+        counts = [len(self.order)] if self.fleet is None else [len(route) for route in self.fleet.vehicles]
         ends = list(accumulate(counts, initial=0))
         return [slice(*pair) for pair in pairwise(ends)]
 
     @property
     def several(self) -> bool:
         """Whether there are several vehicles."""
-        return self.fleet is not None and len(self.fleet.routes) > 1
+        return self.fleet is not None and len(self.fleet.vehicles) > 1
 
     @property
     def models(self) -> tuple[int, ...] | None:

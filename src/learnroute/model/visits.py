@@ -12,8 +12,8 @@ import numpy as np
 
 from learnroute.errors import InputError, did_you_mean
 from learnroute.model.rounding import SAME, is_less
+from learnroute.model.rules import VisitRules
 from learnroute.model.validation import as_count, as_members, as_number, freeze
-from learnroute.model.visit_objective import VisitRules
 
 ALL = "all"
 MEMBERS = ("required", "forbidden", "repeat", "at_least", "at_most", "budget")
@@ -114,8 +114,9 @@ class Visits:
         """Return the rules by index; reject those that do not fit the regions. Routes visit both `ends`, too."""
         index = {name: i for i, name in enumerate(regions)}
         required, allowed = np.zeros(len(regions), dtype=np.bool_), np.ones(len(regions), dtype=np.bool_)
+        required[:] = self.required == ALL
         for field, names in (("required", self.required), ("forbidden", self.forbidden)):
-            for name in regions if names == ALL else names:
+            for name in () if names == ALL else names:
                 if name not in index:
                     hint = did_you_mean(name, regions, "regions are")
                     raise InputError(f"there is no such region; {hint}", field=f"visits.{field}", value=name)

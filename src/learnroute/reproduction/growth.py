@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from learnroute.model.learners import Learner
-from learnroute.model.losses import objective_of
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
 from learnroute.study.families import random_problem
@@ -27,7 +26,7 @@ class Timing:
 
 def time_algorithm1(family: str, regions: int, repeats: int) -> Timing:
     """Time Algorithm 1 alone, without the planner around it."""
-    objective = objective_of(random_problem(family, regions, Learner(80, 100), 0))
+    objective = random_problem(family, regions, Learner(80, 100), 0).instance.orders.typical
     least = math.inf
     for _ in range(repeats):
         started = time.perf_counter()

@@ -10,14 +10,14 @@ import numpy as np
 
 from learnroute.guarantees import CHRISTOFIDES, sharper_ratio
 from learnroute.model.learners import Learner
+from learnroute.model.linear import Weighted
 from learnroute.model.metric import metric_closure
-from learnroute.model.objective import Weighted
 from learnroute.model.problem import Problem
 from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.methods import exact
+from learnroute.solvers.exact.held_karp import held_karp
 
 Space = Literal["metric", "metric-in-range", "raw-in-range"]
 SPACES: dict[Space, str] = {
@@ -111,7 +111,7 @@ def ratio_of(travel: FloatArray, delta: FloatArray, weights: FloatArray) -> floa
     """Return Algorithm 1's value divided by the optimum, without the constant common to both."""
     objective = Weighted(TravelMatrix(travel), delta.sum(axis=1), weights)
     rng, budget = np.random.default_rng(0), Budget()
-    return objective(algorithm1(objective, rng, budget).order) / objective(exact(objective, rng, budget).order)
+    return objective(algorithm1(objective, rng, budget).order) / objective(held_karp(objective, rng, budget).order)
 
 
 def _symmetric(rng: np.random.Generator, size: int) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from learnroute.model.ends import Ends
 from learnroute.model.law import products_after
-from learnroute.model.objective import Factored, Linear, Weighted
+from learnroute.model.linear import Factored, Linear, Weighted
 from learnroute.model.rounding import margin
 from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray, IntArray, freeze

@@ -1,19 +1,22 @@
-"""The one signature of every solver: `solve(objective, rng, budget, params) -> Answer`."""
+"""What solvers share: budgets, answers, and the signatures of constructions, improvers and rungs of proofs."""
 
 from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from learnroute.errors import InputError, check_callable, check_type
 from learnroute.model.certificates import Certificate
-from learnroute.model.fleet_objective import FleetRoutes
+from learnroute.model.instance import Instance
+from learnroute.model.linear import Linear
+from learnroute.model.routes import Routes
 from learnroute.model.validation import IntArray, as_number
 from learnroute.solvers.params import DEFAULTS, SolverParams
 
@@ -126,42 +129,90 @@ class Rounds:
         self.longest = max(self.longest, time.monotonic() - began)
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """An order and the claims of its solver.
+class Order(NamedTuple):
+    """An order of stops that a construction returns, without claims about it.
 
-    `optimal`: no order has a smaller value, up to the rounding of float64 sums. `complete` is False if the time limit
-    ended the method early; its guarantee does not hold then. `basis` names another method whose result is no better,
-    so that its guarantee holds too. `routes` are the routes of a fleet; `order` then has the regions of all visits,
-    vehicle by vehicle.
+    `complete` is False if the time limit ended the construction early. `notes` are remarks for the user.
     """
 
     order: IntArray
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+
+
+class Proof(NamedTuple):
+    """An order, a lower bound on all orders if one is proved, whether the order is optimal, and if not, the cause."""
+
+    order: IntArray
+    certificate: Certificate | None
+    optimal: bool
+    cause: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Routes and the claims of their solver.
+
+    `optimal`: no routes have a smaller value, up to the rounding of float64 sums. `complete` is False if the time limit
+    ended the method early; its guarantee does not hold then. `basis` names another method whose result is no better, so
+    that its guarantee holds too.
+    """
+
+    routes: Routes
     method: str
     optimal: bool = False
     complete: bool = True
     notes: tuple[str, ...] = ()
     certificate: Certificate | None = None
     basis: str = ""
-    routes: FleetRoutes | None = None
-
-    @classmethod
-    def of_fleet(cls, routes: FleetRoutes, method: str, **claims: Any) -> Answer:
-        """Return an answer with the routes of a fleet."""
-        return cls(np.array(routes.regions, dtype=np.int64), method, routes=routes, **claims)
-
-    @classmethod
-    def unproved(cls, order: IntArray, cause: str, certificate: Certificate | None = None) -> Answer:
-        """Return the best order found, and the reason why a proof is not complete."""
-        note = f"{cause} before the proof was complete; this is the best route found"
-        return cls(order, "search", complete=False, notes=(note,), certificate=certificate)
 
 
-class Solver(Protocol):
-    """The signature of all methods: from an objective to an answer."""
+class Construction(Protocol):
+    """The signature of methods that construct an order of stops."""
 
     def __call__(
-        self, objective: Any, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS, /
-    ) -> Answer:
-        """Return an order and what is proved about it."""
+        self, objective: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS, /
+    ) -> Order:
+        """Return an order."""
         ...
+
+
+class Improver(Protocol):
+    """A search that improves routes."""
+
+    def supports(self, instance: Instance, params: SolverParams) -> bool:
+        """Whether the search can be used for this instance."""
+        ...
+
+    def improve(
+        self, instance: Instance, answer: Answer | None, rng: np.random.Generator, budget: Budget, params: SolverParams
+    ) -> Answer | None:
+        """Return an answer that is no worse than the given one; None if none was found that satisfies the rules."""
+        ...
+
+
+class Rung(ABC):
+    """One step of the ladder of proofs.
+
+    `exact`: whether it ends with the proved optimum if time and memory suffice; other rungs prove a lower bound.
+    """
+
+    exact = True
+
+    @abstractmethod
+    def supports(self, instance: Instance, params: SolverParams) -> bool:
+        """Whether the rung can prove anything about this instance, in acceptable time."""
+
+    def is_alone(self, instance: Instance) -> bool:
+        """Whether the rung finds routes by itself, so that no search comes first."""
+        return False
+
+    def search_share(self, instance: Instance, budget: Budget, params: SolverParams) -> float:
+        """Return the share of the time that the rung leaves to the search before it."""
+        return 1.0
+
+    @abstractmethod
+    def prove(
+        self, instance: Instance, answer: Answer | None, rng: np.random.Generator, budget: Budget, params: SolverParams
+    ) -> Answer:
+        """Return the answer with what is proved about it, or better routes; None stands for no answer yet."""

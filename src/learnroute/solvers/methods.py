@@ -1,171 +1,122 @@
-"""Methods that combine several components: exact, auto, search, travel. Each has the signature of a solver."""
+"""All methods by name. A new method is one entry here."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
-import numpy as np
-
-from learnroute.errors import RefusedError
-from learnroute.model.objective import Linear, Objective
-from learnroute.model.travel import Places
-from learnroute.model.validation import IntArray
+from learnroute.model.instance import Instance
+from learnroute.model.linear import Linear
+from learnroute.model.validation import as_choice
 from learnroute.solvers.construction.algorithm1 import algorithm1
+from learnroute.solvers.construction.baselines import forgetting_only, random_order
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
-from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.exact.held_karp import held_karp
-from learnroute.solvers.exact.proof import branching_alone, branching_applies, prove
-from learnroute.solvers.local_search.iterated import iterated_local_search
+from learnroute.solvers.contract import Construction, Rung
+from learnroute.solvers.exact.enumeration import Enumeration
+from learnroute.solvers.exact.floor import Floor
+from learnroute.solvers.exact.held_karp import HeldKarp
+from learnroute.solvers.exact.proof import Ladder, branching_alone
+from learnroute.solvers.exact.shortest import shortest_order
+from learnroute.solvers.exact.suffix_labelling import SuffixLabelling
+from learnroute.solvers.exact.visit_labelling import VisitLabelling
+from learnroute.solvers.exact.visit_ng_routes import VisitNgRoutes
 from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
-
-def exact(
-    objective: Linear,
-    rng: np.random.Generator,
-    budget: Budget,
-    params: SolverParams = DEFAULTS,
-    initial: IntArray | None = None,
-) -> Answer:
-    """Return an optimal order; if time or memory runs out first, the best order found, with its bound."""
-    if objective.size <= params.held_karp.most_regions:
-        return held_karp(objective, rng, budget, params)
-    proof = params.proof
-    alone = branching_alone(objective, proof)
-    most = proof.branch_and_cut.most_regions if alone else proof.ng_route.most_regions
-    if objective.size > most:
-        more = f" (up to {proof.branch_and_cut.most_regions} where travel is symmetric and m < n)"
-        raise RefusedError(
-            f"exact: {objective.size} regions; proofs are attempted up to {most} regions{'' if alone else more}; "
-            "use method auto or search, which bound the distance to the optimum"
-        )
-    return search_and_prove(objective, rng, budget, params, initial)
+BOUNDS: tuple[Rung, ...] = (Ladder(), VisitNgRoutes(), Floor())
 
 
-def _search_budget(objective: Linear, budget: Budget, params: SolverParams) -> Budget:
-    """Return the search's part of the time. A bound gets the rest, which is smaller if time is short."""
-    limits, left, size = params.search, budget.seconds_left, objective.size
-    if left is None or size <= limits.several_starts_regions:
-        return budget.part(limits.search_share)
-    tree = params.bound.seconds_per_pair * size**2
-    quick = isinstance(objective.travel, Places) and (1 - limits.search_share) * left < tree
-    return budget.part(limits.short_share if quick or left <= limits.short else limits.search_share)
-
-
-def search_and_prove(
-    objective: Linear,
-    rng: np.random.Generator,
-    budget: Budget,
-    params: SolverParams,
-    initial: IntArray | None = None,
-) -> Answer:
-    """Search (from `initial`, if given), then prove, with no more effort than `params.proof`."""
-    part = _search_budget(objective, budget, params)
-    usual = replace(part, spend_all=False)  # the proof may not need the rest
-    candidates = [iterated_local_search(objective, rng, usual, initial=initial, params=params)]
-    if initial is not None:
-        candidates.append(initial)
-    candidates.append(np.argsort(-objective.ranks, kind="stable"))  # optimal if travel does not count
-    incumbent = min(map(objective.repair, candidates), key=objective)
-    proof = prove(objective, incumbent, budget, params, rng)
-    order = proof.order
-    if proof.optimal:
-        return Answer(order, "exact", optimal=True, certificate=proof.certificate)
-    if budget.spend_all and not budget.exhausted:
-        order = iterated_local_search(objective, rng, budget, initial=order, params=params)
-    return Answer.unproved(order, proof.cause, proof.certificate)
-
-
-def search(
-    objective: Linear,
-    rng: np.random.Generator,
-    budget: Budget,
-    params: SolverParams = DEFAULTS,
-    initial: IntArray | None = None,
-) -> Answer:
-    """Return the best order found from a few starts or from `initial`; with few regions, an optimal order."""
-    if objective.size <= params.held_karp.most_regions:  # a bound needs the same table
-        best = held_karp(objective, rng, budget.part(params.search.search_share), params)
-        if best.optimal:
-            return replace(best, method="search")
-    part = _search_budget(objective, budget, params)
-    order = iterated_local_search(objective, rng, part, initial=initial, params=params)
-    return Answer(order, "search", complete=not budget.exhausted)
-
-
-def travel_only(
-    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
-) -> Answer:
-    """Return the shortest route found, ignoring scores; proved to be shortest if all sets can be enumerated."""
-    blind = objective.travel_alone()
-    notes: tuple[str, ...] = ("shortest path found; not proved to be the shortest",)
-    if objective.size <= params.held_karp.most_regions:
-        order, proved = _shortest(blind, rng, budget, params)
-        notes = () if proved else notes
-    else:
-        order = iterated_local_search(blind, rng, budget, params=params)
-    if objective.ends.free and objective.travel.symmetric and order[0] > order[-1]:
-        order = order[::-1]
-    return Answer(order, "travel", notes=notes)
-
-
-def _shortest(blind: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams) -> tuple[IntArray, bool]:
-    """Return a shortest order of a few regions, and whether it is proved; branching is used if it is faster."""
-    if blind.size > params.held_karp.shortest and branching_applies(blind, params.proof):
-        start = nearest_neighbour(blind, rng, budget.silent().without_limit(), params)
-        proof = prove(blind, start.order, budget, params, rng)
-        if proof.optimal:
-            return proof.order, True
-    answer = held_karp(blind, rng, budget, params)
-    return answer.order, answer.optimal
-
-
-def auto(
-    objective: Linear,
-    rng: np.random.Generator,
-    budget: Budget,
-    params: SolverParams = DEFAULTS,
-    initial: IntArray | None = None,
-) -> Answer:
-    """Return the proved optimum if that is quick, otherwise the best route found.
-
-    The route is never worse than Algorithm 1's, or than `initial`. With very many regions, Algorithm 1 would take
-    longer than the search and is skipped.
-    """
-    size, most = objective.size, params.auto.algorithm1_regions
-    if size <= params.held_karp.most_regions:
-        return exact(objective, rng, budget, params)
-    effort = _effort(objective, params)
-    if size > most and isinstance(objective.travel, Places):
-        part = _search_budget(objective, budget, params)
-        order = iterated_local_search(objective, rng, part, initial=initial, params=params)
-        note = f"more than {most:,} regions: the search did not start from Algorithm 1, so no ratio is guaranteed"
-        return Answer(order, "search", complete=not budget.exhausted, notes=(note,))
-    build = algorithm1 if objective.travel.symmetric else nearest_neighbour
-    start = build(objective, rng, budget.part(params.auto.start_share), params)
-    if initial is not None:
-        start = replace(start, order=min(start.order, objective.repair(initial), key=objective))
-    basis = start.method if start.complete else ""
-    if budget.exhausted:
-        if size > params.auto.descent_regions:
-            note = f"{budget.end} before a better route than that of {start.method}"
-            return replace(start, notes=(note, *start.notes))
-        order = iterated_local_search(objective, rng, budget, 1, 1, start.order, params)  # that takes a moment
-        note = f"{budget.end} after {start.method} and one descent of the search"
-        return Answer(order, "search", complete=False, notes=(note, *start.notes), basis=basis)
-    if effort is not None:
-        found = search_and_prove(objective, rng, budget, params._replace(proof=effort), start.order)
-        return replace(found, basis=basis)
-    # if early scores count too, the search constructs its own start: moves do not lead far from Algorithm 1's tail
-    begin = start.order if initial is not None or objective.only_last_counts else None
-    part = _search_budget(objective, budget, params)
-    order = iterated_local_search(objective, rng, part, initial=begin, params=params)
-    return Answer(min(order, start.order, key=objective), "search", basis=basis)
-
-
-def _effort(objective: Linear, params: SolverParams) -> ProofParams | None:
+def _effort_of_auto(objective: Linear, params: SolverParams) -> ProofParams | None:
     """Return the effort that `auto` spends on a proof; None if it does not attempt one."""
     for most, effort in params.auto.efforts:
         if objective.size <= most:
             return effort
     few = objective.size <= params.auto.beyond.branch_and_cut.most_regions
     return params.auto.beyond if few and branching_alone(objective, params.auto.beyond) else None
+
+
+def _effort_of_exact(objective: Linear, params: SolverParams) -> ProofParams | None:
+    """Return the effort that `exact` spends on a proof; None if there are too many regions."""
+    proof = params.proof
+    most = (proof.branch_and_cut if branching_alone(objective, proof) else proof.ng_route).most_regions
+    return proof if objective.size <= most else None
+
+
+def exact_rungs(effort: Callable[[Linear, SolverParams], ProofParams | None], regions: str) -> tuple[Rung, ...]:
+    """Return the rungs that prove optima, quick ones first; `regions` is the limit of suffix labelling by name."""
+    return (
+        HeldKarp(), Enumeration("few"), VisitLabelling(), SuffixLabelling(regions), Enumeration("routes"),
+        Ladder(effort),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method with its name and one line about it.
+
+    Attributes
+    ----------
+    construct
+        How it constructs an order; None if it searches.
+    rungs
+        What it proves, in turn.
+    starts_from_algorithm1
+        Whether its search starts from Algorithm 1, so that it is never worse.
+    must_prove
+        Whether problems for which no optimum can be proved are rejected.
+    random, by_travel
+        Whether its result is one random draw of many; whether it considers travel only, even if the travel rate is 0.
+    """
+
+    name: str
+    summary: str
+    construct: Construction | None = None
+    rungs: tuple[Rung, ...] = BOUNDS
+    starts_from_algorithm1: bool = False
+    must_prove: bool = False
+    random: bool = False
+    by_travel: bool = False
+
+    @property
+    def warm(self) -> bool:
+        """Whether it can start from given routes."""
+        return self.construct is None
+
+    def supports(self, instance: Instance) -> bool:
+        """Whether it can solve an instance: constructions need each region to be visited once."""
+        return self.warm or instance.permutation
+
+
+_proof = DEFAULTS.proof
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            "auto",
+            "the proved optimum if it is quick to prove, otherwise the best route found with a lower bound",
+            rungs=(*exact_rungs(_effort_of_auto, "auto_regions"), *BOUNDS),
+            starts_from_algorithm1=True,
+        ),
+        Method(
+            "exact",
+            f"the proved optimum, for up to {_proof.ng_route.most_regions} regions "
+            f"({_proof.branch_and_cut.most_regions} if m < n), as far as time allows",
+            rungs=(*exact_rungs(_effort_of_exact, "most_regions"), *BOUNDS),
+            must_prove=True,
+        ),
+        Method("search", "the best route found by local search"),
+        Method(
+            "algorithm1",
+            "the paper's approximation algorithm, which ends at the region with the least score",
+            algorithm1,
+        ),
+        Method("baseline", "least expected error, ignoring travel", forgetting_only, random=True),
+        Method("travel", "least travel, ignoring the expected error", shortest_order, by_travel=True),
+        Method("nearest", "the nearest unvisited region next, from the best start", nearest_neighbour, by_travel=True),
+        Method("random", "a random order", random_order, random=True),
+    )
+}
+
+
+def method_by_name(name: str) -> Method:
+    """Return the method with this name; reject an unknown name."""
+    return METHODS[as_choice("method", name, METHODS)]

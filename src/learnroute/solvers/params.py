@@ -28,22 +28,13 @@ class SuffixLabellingParams(NamedTuple):
     most_regions: int = 16  # regions up to which it is tried
     auto_regions: int = 12  # regions up to which the method `auto` tries it
     labels: int = 1_000_000  # labels allowed per position; the proof gives up beyond
-    fewest: int = 7  # regions up to which all orders are tried first
-    # regions up to which all orders are tried if there are too many labels or dominance does not hold
-    enumerated: int = 10
 
 
-class PairSearchParams(NamedTuple):
-    """Search with pair terms (`exact.pair_methods.search_pairs`)."""
+class TourParams(NamedTuple):
+    """The tour search of coupled errors with typical pair terms, before ruin and recreate (`tours`)."""
 
-    most_regions: int = 1000  # regions up to which moves are evaluated with pair terms; beyond, with typical ones
-    typical_perturbations: int = 1  # perturbations per region with typical pair terms, which come first
-    typical_share: float = 0.3  # largest share of the time for these
-    perturbations: float = 8.0  # perturbations per region with the true pair terms, which follow
-    few_regions: int = 12  # regions up to which there are several starts
-    few_starts: int = 3  # number of starts then
-    # regions beyond which perturbations per region decrease with the square of their number, unless time is limited
-    many_regions: int = 100
+    typical_perturbations: int = 1  # perturbations per region
+    typical_share: float = 0.3  # maximum share of the time
 
 
 class AscentParams(NamedTuple):
@@ -346,8 +337,10 @@ class AutoParams(NamedTuple):
     descent_regions: int = 1000  # regions up to which a descent improves that order even if the time is over
 
 
-class VisitSearchParams(NamedTuple):
-    """Ruin and recreate of sequences of visits (`visits.search`)."""
+class RuinParams(NamedTuple):
+    """Ruin and recreate of routes (`ruin_and_recreate`)."""
+
+    most_orders: int = 1000  # regions up to which orders with coupled errors are searched; beyond, by typical terms
 
     rearranged: float = 0.9  # share of iterations that make a 2-opt or Or-opt move instead of ruin and recreate
     removed: float = 10.0  # maximum of the mean number of visits that an iteration removes
@@ -356,37 +349,42 @@ class VisitSearchParams(NamedTuple):
     blink: float = 0.01  # share of insertion positions that are skipped
     contrary: float = 0.1  # share of visits inserted although they do not pay, or omitted although they do
     near: int = 100  # length of the list of nearest regions, which serve to find strings near each other
-    starts: int = 4  # start sequences: no visit, and each of the last visits of lowest cost
+    starts: int = 4  # start routes: without optional visits and, for one model, each of the last visits of lowest cost
     descent: int = 300  # iterations of the descent from each start
     iterations: int = 2000  # iterations per region of the annealing
     most_iterations: int = 100_000  # maximum number of these iterations
     hot: float = 1.0  # first temperature, in typical losses of an iteration
     cold: float = 0.001  # last temperature, in the same unit
     temperatures: int = 100  # minimum number of temperature steps of a cooling
-    reordered: int = 30  # number of visits beyond which their order is improved separately afterwards
-    order_share: float = 0.25  # share of the time for that
-    repair: int = 50_000  # iterations after which the search for fleet routes within all limits gives up
+    repair: int = 50_000  # iterations after which the search for routes within all limits gives up
     work: float = 1e7  # positions and regions evaluated per call of the core, between two checks of the clock
 
     @property
-    def ruin(self) -> dict[str, Any]:
-        """The parameters of ruin and recreate in the core."""
+    def moves(self) -> dict[str, Any]:
+        """The parameters of the core."""
         names = ("rearranged", "removed", "string", "added", "blink", "contrary")
         return {name: getattr(self, name) for name in names}
 
 
-class VisitProofParams(NamedTuple):
-    """The best sequence of visits (`visits.exact`)."""
+class EnumerationParams(NamedTuple):
+    """Trying all routes (`exact.enumeration`)."""
 
-    multisets: int = 50_000  # multisets of visits up to which labelling is used, if errors are not coupled
+    few: int = 1_000_000  # routes up to which all are tried before other proofs
+    routes: int = 12_000_000  # routes of one vehicle with one model up to which all are tried
+    fleets: int = 3_000_000  # routes of several vehicles or models up to which all are tried
+    nodes_per_call: int = 500_000  # nodes between two checks of the clock
+
+
+class VisitLabellingParams(NamedTuple):
+    """Labels of multisets of visits (`exact.visit_labelling`)."""
+
+    multisets: int = 50_000  # multisets of visits up to which labelling is used
     labels: int = 10_000_000  # maximum number of labels, of 24 bytes each; the proof gives up beyond
-    sequences: int = 12_000_000  # sequences up to which all are tried
-    fleet_routes: int = 3_000_000  # routes of a fleet up to which all are tried
-    nodes_per_call: int = 500_000  # nodes of the enumeration, and labels, between two checks of the clock
+    labels_per_call: int = 500_000  # labels between two checks of the clock
 
 
 class VisitBoundParams(NamedTuple):
-    """The lower bound for sequences of visits (`visits.ng_routes`)."""
+    """The lower bound for sequences of visits (`exact.visit_ng_routes`)."""
 
     nearest: int = 4  # nearest regions in the first ng-set of each region
     largest: int = 8  # maximum number of regions in an ng-set
@@ -430,25 +428,24 @@ class SolverParams(NamedTuple):
     - `search.many_perturbations`, `search.most_perturbations`: perturbations per region with many regions, and the
       maximum number of perturbations.
     - `search.population.members`: tours in a population.
-    - `visit_search.iterations`: iterations per region if visits are optional.
+    - `ruin.iterations`: iterations per region of ruin and recreate.
     - `rehearsal.moves`: moves per region of a rehearsal.
     """
 
     held_karp: HeldKarpParams = HeldKarpParams()
     suffix_labelling: SuffixLabellingParams = SuffixLabellingParams()
-    pair_search: PairSearchParams = PairSearchParams()
+    tours: TourParams = TourParams()
     construction: ConstructionParams = ConstructionParams()
     search: IteratedLocalSearchParams = IteratedLocalSearchParams()
     bound: BoundParams = BoundParams()
     proof: ProofParams = ProofParams()
     auto: AutoParams = AutoParams()
     pareto: ParetoParams = ParetoParams()
-    visit_search: VisitSearchParams = VisitSearchParams()
-    # for fleets, all starts are annealed, and the better half of them again in each round
-    fleet_search: VisitSearchParams = VisitSearchParams(
-        starts=16, most_iterations=120_000, hot=2.0, cold=0.01, work=1e6
-    )
-    visit_proof: VisitProofParams = VisitProofParams()
+    ruin: RuinParams = RuinParams()
+    # with several models, all starts are annealed, and the better half of them again in each round
+    ruin_fleet: RuinParams = RuinParams(starts=16, most_iterations=120_000, hot=2.0, cold=0.01, work=1e6)
+    enumeration: EnumerationParams = EnumerationParams()
+    visit_labelling: VisitLabellingParams = VisitLabellingParams()
     visit_bound: VisitBoundParams = VisitBoundParams()
     rehearsal: RehearsalParams = RehearsalParams()
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute import _core
-from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
+from learnroute.model.instance import Instance
+from learnroute.model.routes import Routes
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.fleets.core_problem import core_problem, routes_from
-from learnroute.solvers.fleets.search import search as search_fleet
+from learnroute.solvers.core_instance import CoreInstance
+from learnroute.solvers.methods import METHODS
 from learnroute.solvers.params import DEFAULTS, RehearsalParams
-from learnroute.solvers.visits.search import search as search_visits
+from learnroute.solvers.solve import solve
 
 
 class RehearsalModel:
@@ -39,7 +40,7 @@ class RehearsalModel:
         """Return the models after a sequence of batches, one column per draw."""
         return self.core.models(np.ascontiguousarray(batches, dtype=np.int64))
 
-    def batches(self, routes: FleetRoutes, models: int) -> list[IntArray]:
+    def batches(self, routes: Routes, models: int) -> list[IntArray]:
         """Return the batches that each model is trained on; successive visits to a region use successive batches."""
         found: list[list[int]] = [[] for _ in range(models)]
         counts: dict[int, int] = {}
@@ -52,20 +53,20 @@ class RehearsalModel:
 class Annealing:
     """Simulated annealing of routes by their rehearsed errors. The travel and the rules of the objective count."""
 
-    def __init__(self, objective: FleetObjective) -> None:
-        self.objective, self.problem = objective, core_problem(objective)
+    def __init__(self, instance: Instance) -> None:
+        self.instance, self.problem = instance, CoreInstance(instance, everything=True)
 
     def anneal(
-        self, rehearsed: RehearsalModel, start: FleetRoutes, rng: np.random.Generator, budget: Budget,
+        self, rehearsed: RehearsalModel, start: Routes, rng: np.random.Generator, budget: Budget,
         params: RehearsalParams = DEFAULTS.rehearsal, share: float = 1.0,
-    ) -> tuple[FleetRoutes, float]:  # fmt: skip
+    ) -> tuple[Routes, float]:  # fmt: skip
         """Return the best routes found from `start`, which must satisfy the rules, and their value.
 
         `share` is the share of the usual effort to spend.
         """
-        found = _core.RehearsalSearch(rehearsed.core, self.problem, rehearsed.visits, int(rng.integers(2**63)))
-        found.start([list(route) for route in start.routes], [list(row) for row in start.models])
-        visits = max(self.objective.size, self.objective.visits.rules.at_most)
+        found = _core.RehearsalSearch(rehearsed.core, self.problem.core, rehearsed.visits, int(rng.integers(2**63)))
+        found.start(*self.problem.rows(start))
+        visits = max(self.instance.size, self.instance.visits.at_most)
         effort = max(1, int(share * params.moves * visits))
         work = rehearsed.work * (visits + rehearsed.tests - 1)  # per move
         step = max(1, min(int(params.work / work), -(-effort // params.temperatures)))
@@ -75,35 +76,25 @@ class Annealing:
             found.run(step, hot * (params.cold / params.hot) ** (done / effort))
             done += step
             budget.progress("rehearse", min(1.0, done / effort))
-        routes = routes_from(found.best)
+        routes = self.problem.routes(found.best)
         assert routes is not None
         return routes, found.best_value
 
 
-def first_routes(objective: FleetObjective, rng: np.random.Generator, budget: Budget) -> FleetRoutes:
-    """Return routes that satisfy the rules: random if one vehicle visits all regions with one model, else searched."""
-    visits, rules = objective.visits, objective.rules
-    if rules.size > 1 or not rules.merged:
-        found = search_fleet(objective, rng, budget.for_one_job()).routes
-        assert found is not None
-        return found
-    if not visits.rules.required.all() or not np.isinf(visits.rules.budget):
-        return single_route(search_visits(visits, rng, budget.for_one_job()).order)
-    first, last = visits.first, visits.ends.last
-    inner = [region for region in range(visits.size) if region not in (first, last)]
-    ends = [[] if end is None else [end] for end in (first, last if last != first else None)]
-    return shuffle(single_route(np.array([*ends[0], *inner, *ends[1]])), objective, rng)
+def first_routes(instance: Instance, rng: np.random.Generator, budget: Budget) -> Routes:
+    """Return routes that satisfy the rules: random if each region is visited once, else searched."""
+    if not instance.permutation:
+        return solve(instance, METHODS["search"], rng, budget.for_one_job(), bounds=False).routes
+    first, last = instance.first, instance.ends.last
+    inner = [region for region in range(instance.size) if region not in (first, last)]
+    ends = [[] if end is None else [end] for end in (first, last)]
+    return shuffle(Routes.of_order([*ends[0], *inner, *ends[1]]), instance, rng)
 
 
-def single_route(order: IntArray) -> FleetRoutes:
-    """Return the route of one vehicle with one model."""
-    return FleetRoutes.of_models(order, [0] * len(order))
-
-
-def shuffle(routes: FleetRoutes, objective: FleetObjective, rng: np.random.Generator) -> FleetRoutes:
+def shuffle(routes: Routes, instance: Instance, rng: np.random.Generator) -> Routes:
     """Return the same visits in random order, with the same number per vehicle and model; fixed ends stay."""
     visits = routes.regions
-    begin, end = int(objective.visits.first is not None), len(visits) - int(objective.visits.ends.last is not None)
+    begin, end = int(instance.first is not None), len(visits) - int(instance.ends.last is not None)
     visits[begin:end] = rng.permutation(visits[begin:end]).tolist()
     rest = iter(visits)
-    return FleetRoutes(tuple(tuple(next(rest) for _ in route) for route in routes.routes), routes.models)
+    return Routes(tuple(tuple(next(rest) for _ in route) for route in routes.vehicles), routes.models)

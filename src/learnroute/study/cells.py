@@ -13,7 +13,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.registry import method_by_name
+from learnroute.solvers.methods import method_by_name
 from learnroute.study.experiment import Experiment, streams
 
 COLUMNS: dict[str, type] = {

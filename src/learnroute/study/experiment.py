@@ -17,7 +17,7 @@ from learnroute.formats.json_files import parse
 from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import as_choice, as_count, as_number
-from learnroute.solvers.registry import method_by_name
+from learnroute.solvers.methods import method_by_name
 from learnroute.study.families import FAMILIES, random_problem
 
 MOST_CELLS = 10**8

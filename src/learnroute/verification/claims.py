@@ -49,16 +49,16 @@ class PlanClaims:
         problem = self.problem
         self.visits: list[int] = self.plan["order"]
         self.order: list[int] = problem.from_depot(self.visits).tolist()  # order of stops, the depot first
-        self.coupled = problem.learner.couples or problem.rules is not None  # the recursion holds for all learners
+        self.coupled = problem.learner.couples or not problem.visits_all_once  # the recursion holds for all learners
         losses: Losses | PairLosses = PairLosses(problem) if self.coupled else losses_of(problem)
         self.parts = losses.parts(self.order)
         if isinstance(losses, PairLosses):
             model = losses.plain
             self.total = self.value = losses.total(self.order)
-            if problem.rules is None:
+            if problem.visits_all_once:
                 self.checker = PairChecker(losses, self.certificate)
             else:
-                self.checker = VisitChecker(losses, problem.rules, self.certificate)
+                self.checker = VisitChecker(losses, problem.visit_rules, self.certificate)
         else:
             model = losses.model
             self.value = model.value(self.order)  # T times the loss, without the constant
@@ -322,7 +322,7 @@ class PlanClaims:
     def _contributions(self) -> Check:
         """Check the total loss without each visit."""
         given = self.plan["contributions"]
-        if not isinstance(given, list) or len(given) != len(self.visits) or self.problem.rules is None:
+        if not isinstance(given, list) or len(given) != len(self.visits) or self.problem.visits_all_once:
             return Check("contributions", REFUTED, "expected one number per visit, where visits are optional")
         for t, (one, parts) in enumerate(zip(given, self._parts_without(), strict=True)):
             if not is_near(one, parts["total"], scale_of(parts)):

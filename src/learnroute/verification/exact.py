@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Factored, Objective
+from learnroute.model.linear import Factored, Linear
 from learnroute.model.problem import Problem
 from learnroute.model.travel import Places, Travel
 from learnroute.model.validation import FloatArray
@@ -272,7 +272,7 @@ def costs_of(travel: Travel) -> FloatArray | Places:
     return travel if isinstance(travel, Places) and travel.size > MATRIX_REGIONS else travel.matrix
 
 
-def model_of(objective: Objective) -> Model:
+def model_of(objective: Linear) -> Model:
     """Return the exact model of an objective, from its floats."""
     factors = tuple(Fraction(float(f)) for f in objective.factors) if isinstance(objective, Factored) else None
     shares = tuple(int(Fraction(float(w)) * ONE) for w in objective.weights)

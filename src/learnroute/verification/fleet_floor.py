@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from learnroute.model.fleet_objective import FleetRules
 from learnroute.model.problem import Problem
+from learnroute.model.rules import FleetRules
 from learnroute.model.validation import FloatArray
 from learnroute.verification.pair_relaxations import has_points, spread_of
 from learnroute.verification.pair_terms import Terms

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes, FleetRules
+from learnroute.model.instance import UNTRAINED
 from learnroute.model.problem import Problem
+from learnroute.model.routes import Routes
+from learnroute.model.rules import FleetRules
 from learnroute.verification.exact import Interval
 from learnroute.verification.pairs import PairLosses
 
@@ -66,19 +68,19 @@ class FleetLosses:
         self.unit = 1 << self.terms.places
         self.weights = [Fraction(w) for w in problem.region_weights.tolist()]
 
-    def travels(self, routes: FleetRoutes) -> list[Fraction]:
+    def travels(self, routes: Routes) -> list[Fraction]:
         """Return the travel of each vehicle; 0 if it is not used."""
-        return [self._travel_of(route) if route else Fraction(0) for route in routes.routes]
+        return [self._travel_of(route) if route else Fraction(0) for route in routes.vehicles]
 
     def _travel_of(self, route: Sequence[int]) -> Fraction:
         return self.plain.travel_of(self.problem.from_depot(np.array(route, dtype=np.int64)).tolist())
 
-    def paid_travel(self, routes: FleetRoutes) -> Fraction:
+    def paid_travel(self, routes: Routes) -> Fraction:
         """Return the travel that is paid for."""
         travels = self.travels(routes)
         return max(travels) if self.rules.longest else sum(travels, Fraction(0))
 
-    def models(self, routes: FleetRoutes) -> list[TrainedModel]:
+    def models(self, routes: Routes) -> list[TrainedModel]:
         """Return all models after their trainings."""
         found: list[TrainedModel] = []
         for regions in routes.trainings(self.rules.size):
@@ -117,7 +119,7 @@ class FleetLosses:
                 quadratic[a][b] = quadratic[b][a] = Fraction(self.size * apart, self.unit)
         return linear, quadratic
 
-    def best_service(self, routes: FleetRoutes) -> Service:
+    def best_service(self, routes: Routes) -> Service:
         """Return the best service; with more than 8 models, all weight goes to the single best one."""
         models = self.models(routes)
         if not self.rules.merged:
@@ -136,7 +138,7 @@ class FleetLosses:
             weights[a] = weight
         return Service(weights=weights)
 
-    def parts(self, routes: FleetRoutes, service: Service) -> Parts:
+    def parts(self, routes: Routes, service: Service) -> Parts:
         """Return the parts of the loss per region; the gain from averaging models is in `pairs`."""
         models, one = self.models(routes), self.size * self.unit
         first = np.array(self.terms.initial, dtype=object)
@@ -164,13 +166,13 @@ class FleetLosses:
         parts = {"travel": self.plain.rate * self.paid_travel(routes) / self.size, **found}
         return {"total": sum(parts.values(), Fraction(0)), **parts}
 
-    def total(self, routes: FleetRoutes, service: Service) -> Interval:
+    def total(self, routes: Routes, service: Service) -> Interval:
         """Return T times the loss as an interval: each step of the recursion may be off by a few units."""
         value = self.parts(routes, service)["total"] * self.size
         off = Fraction(64 * self.size * (self.size + len(routes.regions) + 2) ** 2, self.unit)
         return Interval(value - off, value + off)
 
-    def errors(self, routes: FleetRoutes, service: Service) -> list[Fraction]:
+    def errors(self, routes: Routes, service: Service) -> list[Fraction]:
         """Return the expected error in each region."""
         models = self.models(routes)
         rows = [[Fraction(int(x), self.unit) for x in row] for row in (self.terms.initial, *(m.errors for m in models))]
@@ -186,7 +188,7 @@ class FleetLosses:
         return sum((weight * int(x) for weight, x in zip(weights, numbers, strict=True) if weight), Fraction(0))
 
 
-def counted_models(routes: FleetRoutes, models: int) -> list[int]:
+def counted_models(routes: Routes, models: int) -> list[int]:
     """Return the models in an average: those that were trained, and one of the others, which are all equal."""
     trained = [bool(regions) for regions in routes.trainings(models)]
     found = [a for a in range(models) if trained[a]]

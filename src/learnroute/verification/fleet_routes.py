@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from learnroute.model.certificates import Certificate, Simple
-from learnroute.model.fleet_objective import FleetRoutes
+from learnroute.model.routes import Routes
 from learnroute.model.validation import FloatArray
 from learnroute.verification import fleet_floor
 from learnroute.verification.bounds import Outcome
@@ -34,12 +34,12 @@ class FleetChecker(RouteChecker):
         self.losses, self.problem, self.rules = losses, losses.problem, losses.rules
         self.visits, self.certificate = self.problem.visit_rules, certificate
 
-    def violated_rule(self, routes: FleetRoutes) -> str:
+    def violated_rule(self, routes: Routes) -> str:
         """Return which rule the routes violate, in words; an empty string if they satisfy all."""
         problem = self.problem
         if why := violated_rule(problem, self.visits, routes.regions):
             return why
-        for route in filter(None, routes.routes):
+        for route in filter(None, routes.vehicles):
             for end, wanted in zip((route[0], route[-1]), self._ends, strict=True):
                 if wanted not in (None, end):
                     return (
@@ -83,13 +83,13 @@ class FleetChecker(RouteChecker):
                 yield self.losses.total(routes, self.losses.best_service(routes))
 
     @cached_property
-    def _values(self) -> tuple[list[FleetRoutes], FloatArray, FloatArray] | None:
+    def _values(self) -> tuple[list[Routes], FloatArray, FloatArray] | None:
         """Return all routes, their values and rounding errors; None if there are too many."""
         if self._count() > MOST_ROUTES:
             return None
         values = FleetValues(self.losses)
         with np.errstate(all="ignore"):
-            everyone = [routes for routes in self._routes() if self._is_near(list(map(values.travel, routes.routes)))]
+            everyone = [routes for routes in self._routes() if self._is_near(list(map(values.travel, routes.vehicles)))]
             found = values.of(everyone)
         return None if found is None else (everyone, *found)
 
@@ -111,19 +111,19 @@ class FleetChecker(RouteChecker):
                 break
         return total
 
-    def _routes(self) -> Iterator[FleetRoutes]:
+    def _routes(self) -> Iterator[Routes]:
         """Yield all routes, with interchangeable vehicles and models in one order only."""
         vehicles, models = self.rules.vehicles, self.rules.size
         for sequence in self._sequences(()):
             if vehicles == 1:
                 for labels in _labels(len(sequence), models):
-                    yield FleetRoutes.of_models(sequence, labels)
+                    yield Routes.of_models(sequence, labels)
                 continue
             for count in range(1, min(vehicles, len(sequence)) + 1):
                 for cuts in combinations(range(1, len(sequence)), count - 1):
                     parts = [sequence[a:b] for a, b in pairwise((0, *cuts, len(sequence)))]
                     if parts == sorted(parts):
-                        yield FleetRoutes.of_vehicles([*parts, *([()] * (vehicles - count))])
+                        yield Routes.of_vehicles([*parts, *([()] * (vehicles - count))])
 
     def _sequences(self, begun: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         """Yield all sequences of visits, vehicle by vehicle, that begin with given ones."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.model.fleet_objective import FleetRoutes
+from learnroute.model.routes import Routes
 from learnroute.model.validation import FloatArray
 from learnroute.verification.fleet_losses import FEW, FleetLosses
 
@@ -70,13 +70,13 @@ class FleetValues:
             self.ways[route] = float(problem.ways.matrix[stops[:-1], stops[1:]].sum())
         return self.ways[route]
 
-    def of(self, fleets: Sequence[FleetRoutes]) -> tuple[FloatArray, FloatArray] | None:
+    def of(self, fleets: Sequence[Routes]) -> tuple[FloatArray, FloatArray] | None:
         """Return the values, and the amount by which each may be too large; None if there are too many models."""
         rules, rate = self.losses.rules, self.losses.problem.travel_rate
         groups: dict[int, list[tuple[int, list[_Model], float]]] = {}
         for place, routes in enumerate(fleets):
             models = [self._model(tuple(regions)) for regions in routes.trainings(rules.size) if regions]
-            travels = [self.travel(route) for route in routes.routes]
+            travels = [self.travel(route) for route in routes.vehicles]
             paid = rate * (max(travels) if rules.longest else sum(travels))
             groups.setdefault(len(models), []).append((place, models, paid))
         values, slacks = np.empty(len(fleets)), np.empty(len(fleets))

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import show
-from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes
+from learnroute.model.instance import UNTRAINED
 from learnroute.model.problem import Problem
+from learnroute.model.routes import Routes
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check
 from learnroute.verification.claims import DIGITS, PlanClaims, format_number, is_near
 from learnroute.verification.fleet_losses import (
@@ -38,7 +39,7 @@ def check_routes(problem: Problem, plan: Mapping[str, Any]) -> Check:
     return Check("routes", CONFIRMED, f"{len(found.regions)} visits, all allowed")
 
 
-def read_routes(problem: Problem, plan: Mapping[str, Any]) -> FleetRoutes | str:
+def read_routes(problem: Problem, plan: Mapping[str, Any]) -> Routes | str:
     """Return the routes of a plan by index, or the reason why they are not valid."""
     rules, given = problem.fleet_rules, plan["routes"]
     assert rules is not None
@@ -56,7 +57,7 @@ def read_routes(problem: Problem, plan: Mapping[str, Any]) -> FleetRoutes | str:
         more = next((member for member in ("route", "order", "models") if plan.get(member) is not None), None)
         if more is not None:
             return f"{more} is that of one vehicle; there are {rules.vehicles}"
-        return FleetRoutes.of_vehicles([*routes, *([[]] * (rules.vehicles - len(routes)))])
+        return Routes.of_vehicles([*routes, *([[]] * (rules.vehicles - len(routes)))])
     if plan.get("route", given[0]) != given[0] or plan.get("order", visits) != visits:
         return "routes, route and order disagree"
     models = plan.get("models", [0] * len(visits) if rules.models == 1 else None)
@@ -64,7 +65,7 @@ def read_routes(problem: Problem, plan: Mapping[str, Any]) -> FleetRoutes | str:
         return "models: one number of a model per visit is needed"
     if not all(type(one) is int and 0 <= one < rules.models for one in models):
         return f"models: numbers from 0 to {rules.models - 1} are needed"
-    return FleetRoutes.of_models(visits, models)
+    return Routes.of_models(visits, models)
 
 
 class FleetClaims(PlanClaims):
@@ -74,7 +75,7 @@ class FleetClaims(PlanClaims):
         """Set the routes, their loss with the claimed service, and the checker that compares it with all others."""
         problem, rules, routes = self.problem, self.problem.fleet_rules, read_routes(self.problem, self.plan)
         assert rules is not None
-        assert isinstance(routes, FleetRoutes)
+        assert isinstance(routes, Routes)
         self.rules, self.routes, self.visits = rules, routes, routes.regions
         self.losses = FleetLosses(problem, rules)
         said = self._read_service()
@@ -206,7 +207,7 @@ class FleetClaims(PlanClaims):
         return Check("contributions", NOT_CHECKED, f"the best weights of more than {FEW} models are not computed")
 
     def _parts_without(self) -> Iterator[Mapping[str, Fraction]]:
-        places = [(vehicle, place) for vehicle, route in enumerate(self.routes.routes) for place in range(len(route))]
+        places = [(vehicle, place) for vehicle, route in enumerate(self.routes.vehicles) for place in range(len(route))]
         with np.errstate(all="ignore"):
             found = FleetValues(self.losses).of([self.routes.without(*where) for where in places])
         assert found is not None

@@ -98,7 +98,7 @@ def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
     Return None if one counts negatively and the problem has no lower bounds. Unbiased estimates are ignored.
     """
     problem = problem.with_upper_bounds()
-    if not problem.learner.couples and problem.rules is None:
+    if not problem.learner.couples and problem.visits_all_once:
         return losses_of(problem).parts(order)["total"]
     losses = PairLosses(problem)
     upper = losses.parts(order)["total"]

@@ -52,7 +52,7 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
     data = plan.to_dict() if isinstance(plan, Plan) else plan
     if not isinstance(data, Mapping):
         raise InputError("expected a Plan or its JSON object; read_plan reads a file", field="plan", value=plan)
-    needed = ("route", "order", "loss") if problem.fleet_rules is None else ("routes", "loss")
+    needed = ("route", "order", "loss") if problem.fleet_rules.single else ("routes", "loss")
     if not set(needed) <= set(data):
         missing = next(name for name in needed if name not in data)
         raise InputError(f"expected a plan, with {list_names(needed)}", field="plan", found=f"has no {missing}")
@@ -66,7 +66,7 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
         return Verification((learner,), remarks)
     if problem.learner.undecided:
         problem = problem.with_regularization(data["learner"]["regularization"])
-    if problem.fleet_rules is None:
+    if problem.fleet_rules.single:
         route, claims = _route(problem, data), PlanClaims
     else:
         route, claims = check_routes(problem, data), FleetClaims
@@ -110,8 +110,8 @@ def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
         return Check("route", REFUTED, f"there is no region {outside[0]}; indices go from 0 to {problem.size - 1}")
     visits = Counter(order)
     wrong = next((v for v in range(problem.size) if visits[v] != 1), None)
-    if problem.rules is not None:
-        if why := violated_rule(problem, problem.rules, order):
+    if not problem.visits_all_once:
+        if why := violated_rule(problem, problem.visit_rules, order):
             return Check("route", REFUTED, why)
     elif wrong is not None:
         said = f"visited {visits[wrong]} times" if visits[wrong] else "missing"
@@ -124,8 +124,8 @@ def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
         problem.constraints.check(plan["route"])
     except InputError as error:
         return Check("route", REFUTED, str(error))
-    if problem.rules is None:
+    if problem.visits_all_once:
         return Check("route", CONFIRMED, f"visits each of {problem.size} regions once")
-    if not VisitChecker(PairLosses(problem), problem.rules).is_within_budget(order):
-        return Check("route", REFUTED, f"travels farther than its budget, {problem.rules.budget:g}")
+    if not VisitChecker(PairLosses(problem), problem.visit_rules).is_within_budget(order):
+        return Check("route", REFUTED, f"travels farther than its budget, {problem.visit_rules.budget:g}")
     return Check("route", CONFIRMED, f"{len(order)} visits, all allowed")

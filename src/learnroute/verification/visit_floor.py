@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from learnroute.model.problem import Problem
+from learnroute.model.rules import VisitRules
 from learnroute.model.validation import FloatArray
-from learnroute.model.visit_objective import VisitRules
 from learnroute.verification.pair_relaxations import has_points, spread_of
 from learnroute.verification.pair_terms import Terms
 from learnroute.verification.simple import tree_edges

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from learnroute.model.certificates import VisitRoutes
 from learnroute.model.problem import Problem
-from learnroute.model.visit_objective import VisitRules
+from learnroute.model.rules import VisitRules
 from learnroute.verification.checks import EffortExceededError
 from learnroute.verification.exact import ONE
 from learnroute.verification.pair_terms import Terms

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from learnroute.model.certificates import Certificate, Simple, VisitRoutes
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import SAME
+from learnroute.model.rules import VisitRules
 from learnroute.model.validation import FloatArray
-from learnroute.model.visit_objective import VisitRules
 from learnroute.verification import held_karp, visit_floor, visit_routes
 from learnroute.verification.bounds import Outcome
 from learnroute.verification.checks import EffortExceededError

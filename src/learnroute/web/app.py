@@ -19,7 +19,7 @@ from starlette.routing import Route
 from learnroute import __version__
 from learnroute.errors import InputError, list_names, show
 from learnroute.formats import DEGREES, METRES, ONE_FILE, PLACES_NEEDED, PLAN_WRITERS, TEXT_READERS
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 from learnroute.web import answers, openapi
 from learnroute.web.assets import Asset, examples, page_files
 from learnroute.web.guard import Guard

@@ -31,7 +31,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.streets import KnownPaths
 from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_choice, as_count, as_matrix, as_number
 from learnroute.solvers.contract import Budget, Progress
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 from learnroute.tradeoffs import MOST_POINTS
 from learnroute.web import answers
 from learnroute.web.assets import examples

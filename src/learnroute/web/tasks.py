@@ -19,7 +19,6 @@ from learnroute.comparison.of_methods import compare
 from learnroute.errors import InputError
 from learnroute.fleet_tables import compare_fleets
 from learnroute.formats import json_files, read_problem, write_plan, write_problem
-from learnroute.model.fleet_losses import error_histories
 from learnroute.model.losses import error_over_time, shares_along
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -27,9 +26,10 @@ from learnroute.model.scaling import scaled_places
 from learnroute.model.streets import paths_between
 from learnroute.model.subsets import with_costs
 from learnroute.model.validation import FloatArray
+from learnroute.model.value import error_histories
 from learnroute.planner import evaluate, plan_within
 from learnroute.solvers.contract import Progress
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 from learnroute.tradeoffs import tradeoff
 from learnroute.visit_curves import visit_curve
 from learnroute.web import answers

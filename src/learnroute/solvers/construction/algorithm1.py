@@ -8,19 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute.errors import RefusedError
-from learnroute.model.objective import Objective
+from learnroute.model.linear import Linear
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.construction.canonical import best_last, canonical_order
-from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.contract import Budget, Order
 from learnroute.solvers.core_travel import CoreTravel, PlaceTravel, core_travel_of
 from learnroute.solvers.matching.perfect_matching import match_by_blossoms
 from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
 from learnroute.solvers.params import DEFAULTS, MatchingParams, SolverParams
 
 
-def algorithm1(
-    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
-) -> Answer:
+def algorithm1(objective: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Order:
     """Return a route that ends at v', the region with the lowest score or the required last region.
 
     Deterministic and independent of how the regions are numbered: ties are broken by a canonical order. O(T²) time
@@ -60,12 +58,8 @@ def algorithm1(
         walk = circuit[1:-2]
     # 5. and 6. Shortcuts that keep v' last, next to v0; then v0 is removed
     order = _shortcut(walk, last)
-    return Answer(
-        np.array(order, dtype=np.int64),
-        "algorithm1",
-        complete=optimal,
-        notes=() if optimal else (f"{budget.end} before the optimal matching was found: no guarantee",),
-    )
+    notes = () if optimal else (f"{budget.end} before the optimal matching was found: no guarantee",)
+    return Order(np.array(order, dtype=np.int64), optimal, notes)
 
 
 def _matching(

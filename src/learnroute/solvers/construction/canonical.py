@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.model.objective import Objective
+from learnroute.model.linear import Linear
 from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray, IntArray
 
@@ -23,7 +23,7 @@ ODD = tuple(np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D
 Words = NDArray[np.uint64]
 
 
-def best_last(objective: Objective) -> int:
+def best_last(objective: Linear) -> int:
     """Return the best last region by scores alone, the paper's v'; ties do not depend on the numbering."""
     ranks = np.where(objective.ends.may_end(objective.size), objective.ranks, np.inf)
     tied = np.flatnonzero(ranks == ranks.min())
@@ -33,7 +33,7 @@ def best_last(objective: Objective) -> int:
     return int(order[np.isin(order, tied)][0])
 
 
-def canonical_order(objective: Objective, last: int | None) -> IntArray:
+def canonical_order(objective: Linear, last: int | None) -> IntArray:
     """Return the regions in canonical order; `last` and a fixed first region are distinguished from all others.
 
     Identical regions, and those that a limited effort cannot distinguish, stay in the order of their numbers.

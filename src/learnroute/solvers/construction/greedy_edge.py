@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute._core import GreedyPaths
-from learnroute.model.objective import Objective
+from learnroute.model.linear import Linear
 from learnroute.model.validation import IntArray
 from learnroute.solvers.core_travel import core_travel_of
 
 FEW = 6  # nearest path ends that are candidates for each path end in one round
 
 
-def greedy_edge_path(objective: Objective) -> IntArray:
+def greedy_edge_path(objective: Linear) -> IntArray:
     """Return a path through all regions; travel must be symmetric."""
     travel_data, paths, left = core_travel_of(objective.travel), GreedyPaths(objective.size), objective.size
     while left > 1:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute.model.objective import Objective
+from learnroute.model.linear import Linear
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.contract import Budget, Order
 from learnroute.solvers.params import DEFAULTS, SolverParams
 
 
 def nearest_neighbour(
-    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
-) -> Answer:
+    objective: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
+) -> Order:
     """Return the best nearest-neighbour path over all starts, or over a sample of them if there are many."""
     size, limits = objective.size, params.construction
     starts = np.arange(size)
@@ -33,7 +33,7 @@ def nearest_neighbour(
         budget.progress("nearest", min(1.0, (first + together) / len(starts)))
         if budget.exhausted:
             break
-    return Answer(best, "nearest")
+    return Order(best)
 
 
 def nearest_neighbour_paths(travel: FloatArray, starts: IntArray) -> IntArray:

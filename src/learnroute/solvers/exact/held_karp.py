@@ -7,23 +7,45 @@ factors.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from learnroute import _core
 from learnroute.errors import RefusedError, percent
-from learnroute.model.certificates import HeldKarp
-from learnroute.model.objective import Factored, Linear
+from learnroute.model import certificates
+from learnroute.model.instance import Instance
+from learnroute.model.linear import Factored, Linear
 from learnroute.model.rounding import margin
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
-from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.contract import Answer, Budget, Proof, Rung
 from learnroute.solvers.params import DEFAULTS, SolverParams
 
 
-def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Answer:
+class HeldKarp(Rung):
+    """The rung of dynamic programming over sets of regions, for orders. It needs no incumbent."""
+
+    def supports(self, instance: Instance, params: SolverParams) -> bool:
+        """Whether each region is visited once, errors are not coupled, and there are few enough regions."""
+        orders = instance.permutation and not instance.coupled and instance.visits.allowed.all()
+        return bool(orders) and instance.orders.size <= params.held_karp.most_regions
+
+    def is_alone(self, instance: Instance) -> bool:
+        """Whether no search comes first: always."""
+        return True
+
+    def prove(
+        self, instance: Instance, answer: Answer | None, rng: np.random.Generator, budget: Budget, params: SolverParams
+    ) -> Answer:
+        """Return the optimum; if time runs out, a route by nearest neighbours."""
+        proof = held_karp(instance.orders.relaxation, rng, budget, params)
+        routes = instance.orders.routes(proof.order)
+        if proof.optimal:
+            return Answer(routes, "exact", optimal=True, certificate=proof.certificate)
+        return Answer(routes, "nearest", complete=False, notes=(proof.cause,))
+
+
+def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Proof:
     """Return an optimal order or, if time runs out, a nearest-neighbour order without claims.
 
     Ties go to the smallest index. If all scores count, cycles are solved once per last region.
@@ -50,8 +72,8 @@ def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, param
             if done > 0 and budget.exhausted:
                 share = (turn + done) / len(turns)
                 quick = nearest_neighbour(objective, rng, budget.silent(), params)
-                note = f"{budget.end} with {percent(share)} of the proof done; this route is by nearest neighbours"
-                return replace(quick, order=objective.repair(quick.order), complete=False, notes=(note,))
+                cause = f"{budget.end} with {percent(share)} of the proof done; this route is by nearest neighbours"
+                return Proof(objective.repair(quick.order), None, False, cause)
             done = table.fill(limits.sets_per_call)
             budget.progress("exact", (turn + done) / len(turns))
         order = table.order(each.begin)
@@ -60,4 +82,4 @@ def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, param
     assert best is not None
     value = objective(best)
     bound = value - margin(4 * size, abs(value) + abs(objective.constant))
-    return Answer(best, "exact", optimal=True, certificate=HeldKarp(bound))
+    return Proof(best, certificates.HeldKarp(bound), True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from learnroute.model.objective import Linear
+from learnroute.model.linear import Linear
 from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation

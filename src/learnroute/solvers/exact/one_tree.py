@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from learnroute import _core
 from learnroute._core import FIXED_TO_0, FIXED_TO_1, FREE, ascend_one_trees
 from learnroute.model.certificates import OneTree
-from learnroute.model.objective import Linear
+from learnroute.model.linear import Linear
 from learnroute.model.rounding import margin
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.bounds import least_score_parts, path_relaxation

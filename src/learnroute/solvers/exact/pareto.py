@@ -13,8 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnroute.model.objective import Factored, Objective, Paired
+from learnroute.model.instance import Instance
+from learnroute.model.law import ModelErrors, Step, train
+from learnroute.model.linear import Factored, Linear
+from learnroute.model.relaxation import Orders
 from learnroute.model.rounding import SAME, is_less
+from learnroute.model.routes import Routes
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import DEFAULTS, SolverParams
@@ -29,14 +33,22 @@ class Labels(NamedTuple):
     label: IntArray  # the label of the path from it
 
 
-def pareto_front_orders(objective: Objective, budget: Budget, params: SolverParams = DEFAULTS) -> list[IntArray] | None:
-    """Return one order per Pareto-optimal pair of travel and score part; None if time or memory runs out.
+def pareto_front_routes(instance: Instance, budget: Budget, params: SolverParams = DEFAULTS) -> list[Routes] | None:
+    """Return one route per Pareto-optimal pair of travel and error; None if time or memory runs out.
 
     Pair terms are not additive along an order, so all orders are enumerated; None if there are too many regions.
     """
+    orders, found = instance.orders, None
+    if orders.exact is not None:
+        found = pareto_front_orders(orders.exact, budget, params)
+    elif orders.size <= params.pareto.enumerated:
+        found = _best_of_all(orders)
+    return None if found is None else [orders.routes(order) for order in found]
+
+
+def pareto_front_orders(objective: Linear, budget: Budget, params: SolverParams = DEFAULTS) -> list[IntArray] | None:
+    """Return one order per Pareto-optimal pair of travel and score part; None if time or memory runs out."""
     size = objective.size
-    if isinstance(objective, Paired):
-        return _best_of_all(objective) if size <= params.pareto.enumerated else None
     if objective.ends.cyclic:
         found: list[IntArray] = []
         for last in range(size):  # the return trip depends on the last region only
@@ -64,7 +76,7 @@ def pareto_front_orders(objective: Objective, budget: Budget, params: SolverPara
     return _best_of(objective, _trace(objective, layers))
 
 
-def _last_regions(objective: Objective) -> dict[tuple[int, int], Labels]:
+def _last_regions(objective: Linear) -> dict[tuple[int, int], Labels]:
     nobody = np.array([-1])
     return {
         (1 << v, v): Labels(
@@ -76,7 +88,7 @@ def _last_regions(objective: Objective) -> dict[tuple[int, int], Labels]:
 
 
 def _extend_paths(
-    objective: Objective, behind: dict[tuple[int, int], Labels], later: int, v: int, group: tuple[int, ...]
+    objective: Linear, behind: dict[tuple[int, int], Labels], later: int, v: int, group: tuple[int, ...]
 ) -> Labels | None:
     """Return the Pareto-optimal paths from v through a set of later regions."""
     parts = [(u, behind[later, u]) for u in group if (later, u) in behind]
@@ -108,7 +120,7 @@ def pareto_front(first: FloatArray, second: FloatArray, sizes: FloatArray | floa
     return np.asarray(kept[last])
 
 
-def _trace(objective: Objective, layers: list[dict[tuple[int, int], Labels]]) -> list[IntArray]:
+def _trace(objective: Linear, layers: list[dict[tuple[int, int], Labels]]) -> list[IntArray]:
     """Return the orders of all labels of the whole set."""
     orders = []
     everyone = (1 << objective.size) - 1
@@ -126,14 +138,21 @@ def _trace(objective: Objective, layers: list[dict[tuple[int, int], Labels]]) ->
     return orders
 
 
-def _best_of_all(objective: Paired) -> list[IntArray]:
+def _best_of_all(orders: Orders) -> list[IntArray]:
     """Return the Pareto-optimal orders by enumerating all orders."""
-    orders = np.array([each for each in permutations(range(objective.size)) if objective.ends.allows(each)])
-    travel = np.array([math.fsum(objective.legs(order)) for order in orders])
-    return [orders[k] for k in pareto_front(travel, objective.pairs.errors_of(orders))]
+    everyone = np.array([each for each in permutations(range(orders.size)) if orders.ends.allows(each)])
+    travel = np.array([math.fsum(orders.typical.legs(order)) for order in everyone])
+    given, updates, visits = orders.error.dissimilarities, orders.error.updates, everyone[:, int(orders.has_origin) :]
+    errors = ModelErrors(np.tile(given.initial, (len(visits), 1)), np.zeros(len(visits)))
+    summed = np.full(len(visits), orders.error.total)  # over all regions that count, not only these
+    for t, here in enumerate(visits.T):
+        step = Step(*(table[t, here] for table in updates.tables))
+        summed = step.retention * summed + step.plasticity * given.scores[here]
+        errors = train(errors, here, step, given.matrix[here])
+    return [everyone[k] for k in pareto_front(travel, summed + orders.error.count * errors.common)]
 
 
-def _best_of(objective: Objective, orders: list[IntArray]) -> list[IntArray]:
+def _best_of(objective: Linear, orders: list[IntArray]) -> list[IntArray]:
     """Keep the orders that are not dominated, least travel first."""
     travel = np.array([float(objective.legs(order).sum()) for order in orders])
     scored = np.array([float((objective.weights_of(order) * objective.scores[order]).sum()) for order in orders])

@@ -8,18 +8,21 @@ One ladder serves everyone: the method `exact`, the method `auto` with less effo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from learnroute.model.certificates import Certificate, Simple
-from learnroute.model.objective import Linear, Objective
+from learnroute.model.instance import Instance
+from learnroute.model.linear import Linear
 from learnroute.model.rounding import OPTIMALITY
 from learnroute.model.travel import Places
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation, simple_bound, sparse_bound
-from learnroute.solvers.contract import Budget
+from learnroute.solvers.contract import Answer, Budget, Proof, Rung
 from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut
+from learnroute.solvers.exact.enumeration import unproved
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.solver import NgRouteProof
@@ -28,14 +31,52 @@ from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
 
-@dataclass(frozen=True, eq=False)
-class Proof:
-    """The incumbent, the best lower bound proved and, if the proof failed, the cause."""
+class Ladder(Rung):
+    """The rung of all proofs about orders: a bound for any route, and the optimum with enough effort.
 
-    order: IntArray
-    certificate: Certificate
-    optimal: bool
-    cause: str = ""
+    `effort` returns the effort of a proof, or None for a bound alone. If errors are coupled, only a linear relaxation
+    is bounded.
+    """
+
+    def __init__(self, effort: Callable[[Linear, SolverParams], ProofParams | None] | None = None) -> None:
+        self.effort, self.exact = effort, effort is not None
+
+    def _effort(self, instance: Instance, params: SolverParams) -> ProofParams | None:
+        exact = instance.orders.exact
+        return None if exact is None or self.effort is None else self.effort(exact, params)
+
+    def supports(self, instance: Instance, params: SolverParams) -> bool:
+        """Whether each region is visited once."""
+        if not instance.permutation or not instance.visits.allowed.all():
+            return False
+        return not self.exact or self._effort(instance, params) is not None
+
+    def search_share(self, instance: Instance, budget: Budget, params: SolverParams) -> float:
+        """Leave most of the time to the search, and even more if time is short."""
+        limits, left, size = params.search, budget.seconds_left, instance.orders.size
+        if left is None or size <= limits.several_starts_regions or instance.coupled:
+            return limits.search_share
+        tree = params.bound.seconds_per_pair * size**2
+        quick = isinstance(instance.travel, Places) and (1 - limits.search_share) * left < tree
+        return limits.short_share if quick or left <= limits.short else limits.search_share
+
+    def prove(
+        self, instance: Instance, answer: Answer | None, rng: np.random.Generator, budget: Budget, params: SolverParams
+    ) -> Answer:
+        """Return the answer with its bound, or the optimum; the incumbent may improve on the way."""
+        assert answer is not None
+        orders = instance.orders
+        order = orders.order(answer.routes)
+        effort = self._effort(instance, params)
+        if effort is None or orders.exact is None:
+            few = params.held_karp.few_regions if orders.coupled else params.held_karp.most_regions
+            quick = params._replace(held_karp=params.held_karp._replace(most_regions=few))
+            return replace(answer, certificate=lower_bound(orders.relaxation, order, budget, quick))
+        proof = prove(orders.exact, order, budget, params._replace(proof=effort), rng)
+        routes = orders.routes(proof.order)
+        if proof.optimal:
+            return Answer(routes, "exact", optimal=True, certificate=proof.certificate, basis=answer.basis)
+        return replace(unproved(replace(answer, routes=routes), proof.cause), certificate=proof.certificate)
 
 
 def prove(objective: Linear, order: IntArray, budget: Budget, params: SolverParams, rng: np.random.Generator) -> Proof:
@@ -74,13 +115,12 @@ def prove(objective: Linear, order: IntArray, budget: Budget, params: SolverPara
     return Proof(incumbent.order, best, routes.proved, "" if routes.proved else cause)
 
 
-def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: SolverParams = DEFAULTS) -> Certificate:
+def lower_bound(linear: Linear, order: IntArray, budget: Budget, params: SolverParams = DEFAULTS) -> Certificate:
     """Return the best lower bound that a short effort gives; the value of `order` is the target.
 
     Anytime: when the budget is exhausted, the best bound so far is returned.
     """
-    few = params.held_karp.most_regions if isinstance(objective, Linear) else params.held_karp.few_regions
-    linear = objective.relaxation
+    few = params.held_karp.most_regions
     size, bound = linear.size, params.bound
     short = budget.stopped or (budget.seconds_left or math.inf) < bound.seconds_per_pair * size**2
     travel = linear.travel
@@ -102,7 +142,9 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
         branch_and_cut=bound.proof.branch_and_cut._replace(most_regions=most),
         ng_route=bound.proof.ng_route._replace(most_regions=most),
     )
-    return prove(linear, order, budget, params._replace(proof=effort), rng).certificate
+    certificate = prove(linear, order, budget, params._replace(proof=effort), rng).certificate
+    assert certificate is not None
+    return certificate
 
 
 def branching_alone(objective: Linear, params: ProofParams) -> bool:

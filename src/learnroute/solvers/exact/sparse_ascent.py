@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute._core import SparseOneTrees
-from learnroute.model.objective import Linear
+from learnroute.model.linear import Linear
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.subgradient import new_ascent

@@ -8,28 +8,21 @@ of them, since then it costs no more for any mean. Labels whose completion bound
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from learnroute.model.ends import Ends
+from learnroute.model.instance import Instance
 from learnroute.model.law import products_after
-from learnroute.model.objective import Paired
-from learnroute.model.pairs import Pairs
+from learnroute.model.relaxation import Pairs
 from learnroute.model.rounding import PROOF, margin
+from learnroute.model.routes import Routes
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.contract import Budget
-from learnroute.solvers.params import SuffixLabellingParams
-
-CANCELLED = "terms cancel, so rounding errors are too large for a proof"
-
-
-@dataclass(frozen=True, eq=False)
-class Optimum:
-    """The best order found, whether it is proved optimal and, if not, the cause."""
-
-    order: IntArray
-    proved: bool
-    cause: str = ""
+from learnroute.solvers.contract import Answer, Budget, Rung
+from learnroute.solvers.core_instance import CoreInstance
+from learnroute.solvers.exact.enumeration import CANCELLED, unproved
+from learnroute.solvers.params import SolverParams, SuffixLabellingParams
 
 
 @dataclass(eq=False)
@@ -68,44 +61,70 @@ class Labels:
         return len(self.costs)
 
 
-def label_suffixes(objective: Paired, order: IntArray, budget: Budget, params: SuffixLabellingParams) -> Optimum:
-    """Return the optimum, with `order` as the first incumbent; unproved if time or labels run out."""
-    search = _Search(objective, order, params)
-    labels, levels = search.endings(), []
-    size = objective.size
-    for position in range(size - 2, -1, -1):
-        levels.append(labels)
-        grown = search.grow(labels, position)
-        if grown is None:
-            return Optimum(order, False, f"the limit of {params.labels:,} labels was reached")
-        labels = grown
-        budget.progress("exact", (size - 1 - position) / size)
-        if len(labels) == 0:  # the incumbent is optimal
-            break
-        if budget.exhausted and position:
-            return Optimum(order, False, budget.end)
-    best = order
-    if len(labels):
-        found = search.trace(labels, int(np.argmin(labels.totals(search.pairs.total))), levels)
-        best = min(order, found, key=objective)
-    # one label may have been dropped for another, that one for a third, and so on
-    sizes = max(search.largest, objective.magnitude(best))
-    exact = size * margin(16 * size, sizes) <= PROOF * abs(objective(best))
-    return Optimum(best, exact, "" if exact else CANCELLED)
+class SuffixLabelling(Rung):
+    """The rung of suffix labelling, for coupled errors if each region is visited once.
+
+    `limit` is the parameter with the largest number of regions.
+    """
+
+    def __init__(self, limit: str) -> None:
+        self.limit = limit
+
+    def supports(self, instance: Instance, params: SolverParams) -> bool:
+        """Whether errors are coupled, all shares are between 0 and 1, and there are few enough regions."""
+        few = len(instance.visits.regions) <= getattr(params.suffix_labelling, self.limit)
+        return few and instance.permutation and instance.coupled and instance.orders.error.convex
+
+    def search_share(self, instance: Instance, budget: Budget, params: SolverParams) -> float:
+        """Leave most of the time to the search."""
+        return params.search.search_share
+
+    def prove(
+        self, instance: Instance, answer: Answer | None, rng: np.random.Generator, budget: Budget, params: SolverParams
+    ) -> Answer:
+        """Return the optimum, with the given routes as the first incumbent; unproved if time or labels run out."""
+        assert answer is not None
+        search = _Search(instance, answer.routes, params.suffix_labelling)
+        labels, levels = search.endings(), []
+        size = search.size
+        for position in range(size - 2, -1, -1):
+            levels.append(labels)
+            grown = search.grow(labels, position)
+            if grown is None:
+                return unproved(answer, f"the limit of {params.suffix_labelling.labels:,} labels was reached")
+            labels = grown
+            budget.progress("exact", (size - 1 - position) / size)
+            if len(labels) == 0:  # the incumbent is optimal
+                break
+            if budget.exhausted and position:
+                return unproved(answer, budget.end)
+        best = answer.routes
+        if len(labels):
+            found = search.trace(labels, int(np.argmin(labels.totals(search.pairs.total))), levels)
+            best = min(best, found, key=instance)
+        # one label may have been dropped for another, that one for a third, and so on
+        sizes = max(search.largest, instance.magnitude(best))
+        if size * margin(16 * size, sizes) > PROOF * abs(instance(best)):
+            return unproved(replace(answer, routes=best), CANCELLED)
+        return Answer(best, "exact", optimal=True)
 
 
 class _Search:
-    def __init__(self, objective: Paired, order: IntArray, params: SuffixLabellingParams) -> None:
-        self.objective, self.pairs, self.params = objective, objective.pairs, params
-        self.size = objective.size
-        value = objective(order)
+    def __init__(self, instance: Instance, incumbent: Routes, params: SuffixLabellingParams) -> None:
+        self.problem, self.pairs, self.params = CoreInstance(instance), instance.orders.error, params
+        self.size, self.rate = self.problem.size, instance.rate
+        self.travel = instance.rate * self.problem.travel[:-1, :-1]
+        self.begin = np.where(self.problem.may_begin, self.rate * self.problem.travel[-1, :-1], np.inf)
+        self.finish = np.where(self.problem.may_end, self.rate * self.problem.travel[:-1, -1], np.inf)
+        value = instance(incumbent)
         self.target = value - PROOF * abs(value)  # completion bounds must be below this
-        self.positions = objective.ends.positions(self.size)
+        first, last = (None if end < 0 else end for end in (self.problem.first, self.problem.last))
+        self.positions = Ends(first, last).positions(self.size)
         self.tables = self.pairs.updates.tables
         given = self.pairs.dissimilarities
         self.delta = np.column_stack([given.matrix.T, given.initial])  # [k, j]: in k, of what j or the initial model is
         self.alike = self.pairs.same_samples or self.pairs.same_positions  # products depend on the set of regions only
-        self.completion = _Completion(objective, self.pairs)
+        self.completion = _Completion(self.travel, float(self.begin.min()), self.pairs)
         self.largest = 0.0  # largest `sizes` of compared labels
 
     def endings(self) -> Labels:
@@ -117,7 +136,7 @@ class _Search:
             nothing + 1.0, nothing + 1.0, nothing, np.arange(len(may)),
         )  # fmt: skip
         made = self._extend(start, may, self.size - 1)
-        made.add(self.objective.finish[may])
+        made.add(self.finish[may])
         return made
 
     def grow(self, labels: Labels, position: int) -> Labels | None:
@@ -128,12 +147,12 @@ class _Search:
             if not len(rows):
                 continue
             made = self._extend(labels.select(rows), np.full(len(rows), region), position)
-            made.add(self.objective.travel.matrix[region, labels.first[rows]])
+            made.add(self.travel[region, labels.first[rows]])
             made.parents = rows
             if position == 0:
-                made.add(self.objective.begin[region])
-                if self.objective.ends.cyclic:
-                    made.add(self.objective.travel.matrix[made.last, region])
+                made.add(self.begin[region])
+                if self.problem.cyclic:
+                    made.add(self.travel[made.last, region])
             promising = made.select(np.flatnonzero(self.completion.bounds(made, position) < self.target))
             self.largest = max(self.largest, float(promising.sizes.max(initial=0.0)))
             found.append(self._drop_dominated(promising))
@@ -167,7 +186,7 @@ class _Search:
             return labels
         for rule in (np.max, np.mean, np.min):
             worth = labels.costs[:, None] - labels.gains
-            key = labels.held * self.size + labels.last if self.objective.ends.cyclic else labels.held
+            key = labels.held * self.size + labels.last if self.problem.cyclic else labels.held
             order = np.lexsort((rule(worth, axis=1), key))
             begins = np.flatnonzero(np.diff(key[order], prepend=-1))
             champions = np.repeat(order[begins], np.diff(np.append(begins, len(order))))
@@ -177,27 +196,27 @@ class _Search:
             labels = labels.select(np.sort(order[~better.all(axis=1) | (champions == order)]))
         return labels
 
-    def trace(self, labels: Labels, row: int, levels: list[Labels]) -> IntArray:
-        """Return the order of a label of full length."""
+    def trace(self, labels: Labels, row: int, levels: list[Labels]) -> Routes:
+        """Return the routes of a label of full length."""
         order = []
         for each in (labels, *reversed(levels)):
             order.append(int(each.first[row]))
             row = int(each.parents[row])
-        return np.array(order, dtype=np.int64)
+        return Routes.of_order(self.problem.regions[order])
 
 
 class _Completion:
     """Completion bounds: lower bounds on the cost of the remaining regions, by set."""
 
-    def __init__(self, objective: Paired, pairs: Pairs) -> None:
-        size = objective.size
+    def __init__(self, travel: FloatArray, begin: float, pairs: Pairs) -> None:
+        size = len(travel)
         self.pairs, self.everyone = pairs, (1 << size) - 1
         given = pairs.dissimilarities
         retention, plasticity, coupling, second, noise = pairs.updates.tables
         self.least = (retention.min(axis=1), plasticity.min(axis=1), second.min(axis=1), noise.min(axis=1))
         self.most = (coupling.max(axis=1), second.max(axis=1))
-        others = objective.travel.matrix + np.diag(np.full(size, np.inf))
-        self.travel = _subset_sums(others.min(axis=1))
+        others = travel + np.diag(np.full(size, np.inf))
+        self.travel = begin + _subset_sums(others.min(axis=1))
         self.scores, self.largest = given.scores, given.largest()
         self.by_score, self.by_pairs = np.argsort(-self.scores), np.argsort(self.largest)
 

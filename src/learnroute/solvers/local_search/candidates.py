@@ -12,7 +12,7 @@ round: one is better for spread regions, the other for clustered ones.
 
 from __future__ import annotations
 
-from learnroute.model.objective import Objective
+from learnroute.model.linear import Linear
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.core_travel import core_travel_of
@@ -22,12 +22,12 @@ from learnroute.solvers.params import KOptParams
 Lists = tuple[IntArray, IntArray | None]  # near regions; by α-nearness, if any
 
 
-def candidates_of(objective: Objective, neighbours: int) -> IntArray:
+def candidates_of(objective: Linear, neighbours: int) -> IntArray:
     """Return one candidate list per region; for asymmetric travel two, outgoing first."""
     return core_travel_of(objective.travel).candidates(neighbours)[0]
 
 
-def both_candidates(objective: Objective, params: KOptParams, budget: Budget) -> Lists:
+def both_candidates(objective: Linear, params: KOptParams, budget: Budget) -> Lists:
     """Return lists of near regions and lists by α-nearness.
 
     The latter are None for asymmetric travel or too many regions.

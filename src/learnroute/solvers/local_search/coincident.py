@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute.model.objective import Objective, Weighted
+from learnroute.model.linear import Linear, Weighted
 from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.core_travel import core_travel_of
@@ -31,7 +31,7 @@ class Clusters:
     `near`: the regions of a cluster nearly coincide.
     """
 
-    def __init__(self, objective: Objective, location_of: IntArray, near: bool = False) -> None:
+    def __init__(self, objective: Linear, location_of: IntArray, near: bool = False) -> None:
         self.location_of, self.near = location_of, near
         self.suffice = objective.travel.is_metric and objective.only_last_counts and not near
         by_score = np.argsort(-objective.scores, kind="stable")
@@ -70,7 +70,7 @@ class Clusters:
         return found
 
 
-def clusters_of(objective: Objective) -> Clusters | None:
+def clusters_of(objective: Linear) -> Clusters | None:
     """Return the clusters of a problem with symmetric travel and geometric weights; None if no regions coincide.
 
     A region with a fixed position is a separate location.
@@ -85,7 +85,7 @@ def clusters_of(objective: Objective) -> Clusters | None:
     return None if near_by is None else Clusters(objective, near_by, near=True)
 
 
-def _groups(objective: Objective) -> IntArray | None:
+def _groups(objective: Linear) -> IntArray | None:
     """Return the group of each region if the edges of the spanning tree have a gap, else None."""
     size, travel = objective.size, objective.travel
     if not FEWEST <= size <= (MOST if isinstance(travel, Places) else MOST_IN_MATRIX):

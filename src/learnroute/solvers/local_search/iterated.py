@@ -17,7 +17,7 @@ from itertools import permutations
 
 import numpy as np
 
-from learnroute.model.objective import Linear, Objective, Paired, Weighted
+from learnroute.model.linear import Linear, Weighted
 from learnroute.model.validation import IntArray
 from learnroute.solvers.construction.greedy_edge import greedy_edge_path
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour_paths
@@ -34,7 +34,7 @@ UNLIMITED = 10**12  # perturbations, more than any time limit allows
 
 
 def iterated_local_search(
-    objective: Objective,
+    objective: Linear,
     rng: np.random.Generator,
     budget: Budget,
     perturbations: int | None = None,
@@ -61,7 +61,7 @@ def iterated_local_search(
         starts = usual if starts is None else starts
     starts = 1 if starts is None else starts
     clusters = None
-    if isinstance(objective, Linear) and objective.rate is not None and objective.travel.symmetric:
+    if objective.rate is not None and objective.travel.symmetric:
         clusters = clusters_of(objective)
     searches = starts if clusters is None else 1 + starts
     if clusters is not None:
@@ -110,7 +110,7 @@ def _with_elapsed_progress(budget: Budget) -> Budget:
 
 
 def _search_last_score(
-    objective: Objective,
+    objective: Linear,
     rng: np.random.Generator,
     budget: Budget,
     perturbations: int,
@@ -131,7 +131,7 @@ def _search_last_score(
 
 
 def _search(
-    objective: Objective,
+    objective: Linear,
     initial: IntArray | None,
     rng: np.random.Generator,
     budget: Budget,
@@ -156,7 +156,7 @@ def _search(
         return _search_in_rounds(search, best, rng, budget, perturbations, threads, limits)
 
 
-def members_for(objective: Objective, perturbations: int, params: PopulationParams) -> int:
+def members_for(objective: Linear, perturbations: int, params: PopulationParams) -> int:
     """Return the size of a population that takes as long as this many perturbations; 0 for none.
 
     If a cycle may be cut anywhere and scores count, moves rarely change its last region; crossover does.
@@ -164,7 +164,7 @@ def members_for(objective: Objective, perturbations: int, params: PopulationPara
     size = objective.size
     cut_anywhere = objective.ends.cyclic and not objective.only_last_counts
     few = 0 if cut_anywhere else params.few_regions
-    if not few < size <= params.most_regions or (isinstance(objective, Paired) and not cut_anywhere):
+    if not few < size <= params.most_regions:
         return 0
     members = min(params.members, int(params.effort * perturbations / (params.descent * size)))
     return members if members >= params.fewest else 0
@@ -278,7 +278,7 @@ def _within(progress: Progress, begun: float, share: float) -> Progress:
     return lambda what, part: progress(what, begun + share * part)
 
 
-def search_effort(objective: Objective, params: SolverParams = DEFAULTS) -> tuple[int, int]:
+def search_effort(objective: Linear, params: SolverParams = DEFAULTS) -> tuple[int, int]:
     """Return the usual numbers of perturbations and starts: mostly enough for the optimum up to 100 regions."""
     size, usual = objective.size, params.search
     if size <= usual.several_starts_regions:
@@ -291,7 +291,7 @@ def _part_of(progress: Progress, start: int, starts: int) -> Progress:
     return lambda what, share: progress(what, (start + share) / starts)
 
 
-def _quick_start(objective: Objective, rng: np.random.Generator) -> IntArray:
+def _quick_start(objective: Linear, rng: np.random.Generator) -> IntArray:
     """Return a start order: greedy edges for symmetric travel, otherwise a nearest-neighbour path."""
     if objective.travel.symmetric:
         return greedy_edge_path(objective)

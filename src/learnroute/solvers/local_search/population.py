@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learnroute.model.objective import ANYWHERE
+from learnroute.model.linear import ANYWHERE
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.crossover import edge_assembly

@@ -8,7 +8,7 @@ from copy import copy
 import numpy as np
 
 from learnroute import _core
-from learnroute.model.objective import Factored, Objective, Paired
+from learnroute.model.linear import Factored, Linear
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.core_travel import core_travel_of
@@ -28,7 +28,7 @@ class TourSearch:
 
     def __init__(
         self,
-        objective: Objective,
+        objective: Linear,
         order: IntArray,
         near: IntArray,
         params: KOptParams,
@@ -41,17 +41,16 @@ class TourSearch:
         self._number[order] = np.arange(size)
         self._directed = not objective.travel.symmetric
         self.ends = np.array([objective.begin[order], objective.finish[order]])
-        linear, paired = objective.typical, isinstance(objective, Paired)
         scores = objective.scores[order]
-        if not isinstance(linear, Factored):  # a constant changes nothing
+        if not isinstance(objective, Factored):  # a constant changes nothing
             scores = scores - objective.scores.min()
-        heaviest = float(linear.weights[-1])
-        only_last = linear.rate == 0 and not paired
+        heaviest = float(objective.weights[-1])
+        only_last = objective.rate == 0
         if only_last:  # that score is in the edge to `end`
             self.ends[1] += heaviest * scores
         self.costs = self._edge_costs()
         self.vertices = self.costs.vertices
-        scored = paired or (not only_last and heaviest > 0 and bool(scores.any()))
+        scored = not only_last and heaviest > 0 and bool(scores.any())
         goals = self.ends[1] + (0.0 if only_last else heaviest * scores)
         self._candidates = [
             (self._endpoint_candidates(lists, goals), kind.scored_breadth if scored else kind.breadth)
@@ -61,8 +60,6 @@ class TourSearch:
         distances = self._candidates[-1][0].distances
         typical = float(distances[: size * (1 + self._directed), 0].mean())
         credit, most_worse = params.credit * typical, params.most_worse * typical
-        if typical == 0 and paired:  # travel is free: only the error counts
-            credit = most_worse = np.inf
         positive = distances[np.isfinite(distances) & (distances > 0)]
         least = params.least_gain * _median(positive) if len(positive) else 1e-290
         terms = self._score_terms(scores, heaviest, least) if scored else None
@@ -83,7 +80,7 @@ class TourSearch:
         self.core = _core.LocalSearch(self.costs, terms, self.limits, bridges, max(params.journal, 8 * longest))
         self.use_candidates(0)
         # perturbations and moves per second: a first guess, low if each may take long
-        self._pace, self._looks = (1e6 / size**2, 1e7 / size**2) if paired else (1000.0, 200_000.0)
+        self._pace, self._looks = 1000.0, 200_000.0
         self.set_order(order)
 
     @property
@@ -139,8 +136,6 @@ class TourSearch:
     def _score_terms(self, scores: FloatArray, heaviest: float, least: float) -> _core.ScoreTerms:
         """Return the score terms of moves."""
         objective, rate = self.objective, self.objective.rate
-        if isinstance(objective, Paired):
-            return self._pair_terms(objective, least)
         if isinstance(objective, Factored):
             return _core.FactoredScores(self.costs, scores, objective.factors[self.names], heaviest, least, floor=0.0)
         floor = float(objective.weights @ np.sort(objective.scores - objective.scores.min())[::-1])
@@ -149,20 +144,6 @@ class TourSearch:
         if self._directed:
             return _core.FactoredScores(self.costs, scores, np.full(len(scores), rate), heaviest, least, floor)
         return _core.GeometricScores(self.costs, scores, rate, heaviest, least, floor)
-
-    def _pair_terms(self, objective: Paired, least: float) -> _core.PairTerms:
-        order, pairs, linear = self.names, objective.pairs, objective.relaxation
-        given = pairs.dissimilarities
-        retention, plasticity, coupling, second, noise = (
-            np.ascontiguousarray(table[:, order]) for table in pairs.updates.tables
-        )
-        most = float(np.abs(plasticity).max() * given.scores.max())
-        most += pairs.count * float(np.abs(coupling).max()) * float(given.largest().max())
-        slowest = min(1.0, float(max(np.abs(retention).max(), np.abs(second).max())))
-        apart = np.ascontiguousarray(given.matrix[np.ix_(order, order)].T)
-        floor = linear.constant + float(linear.weights @ np.sort(linear.scores)[::-1])
-        return _core.PairTerms(self.costs, retention, plasticity, coupling, second, noise, apart, given.initial[order],
-                               given.scores[order], pairs.total, pairs.count, most, slowest, least, floor)  # fmt: skip
 
     def set_order(self, order: IntArray) -> None:
         """Start from an order, in the numbering of the objective."""
@@ -185,9 +166,7 @@ class TourSearch:
     def _set_spare(self) -> None:
         """Set the most that the score part could still fall: a bound on the gain of moves."""
         objective, terms = self.objective, self.terms
-        if isinstance(terms, _core.PairTerms):
-            terms.set_spare(max(0.0, terms.error - terms.floor))
-        elif terms is not None and not isinstance(objective, Factored):
+        if terms is not None and not isinstance(objective, Factored):
             now = float(objective.weights @ objective.scores[self.order()])
             terms.set_spare(max(0.0, now - float(objective.weights @ np.sort(objective.scores)[::-1])))
 
@@ -198,8 +177,6 @@ class TourSearch:
     def value(self, order: IntArray) -> float:
         """Return the value of an order without its constant; for a cycle that may end anywhere, its travel."""
         objective = self.objective
-        if isinstance(objective, Paired):
-            return objective(order)
         if objective.ends.cyclic and self.terms is None:
             return float(objective.legs(order).sum())
         weighted = objective.weights_of(order) * objective.scores[order]
@@ -266,7 +243,7 @@ class TourSearch:
 
     def tail(self, order: IntArray) -> IntArray | None:
         """Return the last vertices of an order whose scores count; None if they are very few or very many."""
-        if self.terms is None or isinstance(self.objective, Paired):
+        if self.terms is None:
             return None
         params, weights = self.params, self.objective.weights_of(order)
         last = order[weights > params.tail_weight * weights[-1]]

@@ -11,7 +11,7 @@ import numpy as np
 
 from learnroute._core import FIXED_TO_1
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Linear, Weighted
+from learnroute.model.linear import Linear, Weighted
 from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.bounds import least_score_parts

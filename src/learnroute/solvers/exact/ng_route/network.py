@@ -11,7 +11,7 @@ import numpy as np
 
 from learnroute._core import LayeredNetwork
 from learnroute.model.ends import BoolArray
-from learnroute.model.objective import Linear
+from learnroute.model.linear import Linear
 from learnroute.model.rounding import margin
 from learnroute.model.validation import FloatArray
 

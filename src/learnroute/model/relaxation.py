@@ -1,9 +1,12 @@
-"""The expected error of a regularised learner along an order: the pair term, its value and its bounds.
+"""The linear objectives of orders, as the tour search and the proofs see them, for instances that visit regions once.
 
 Training in region k turns each expected error e_j into p₁·e_j - q·e_k + (1 - p₁)·Δ[k, j] + ν (see docs/theory.md).
 Split it as e_j = a_j - b. Then a_j ← p₁·a_j + (1 - p₁)·Δ[k, j] is a weighted mean of dissimilarities, and b, the same
 for all regions, is b ← p₂·b + q·a_k - ν. So T times the final error is Σ_j a_j, which is linear in the scores, minus
-T·b: the pair term, which rewards visits to regions that are dissimilar to those in the current model.
+T·b: the pair term, which rewards visits to regions that are dissimilar to those in the current model. Without coupling
+(q = 0) the error is linear. Otherwise, a linear error bounds it from below, and another one approximates it.
+
+If routes begin at an origin, it is the last stop of all orders, and the first position trains nothing.
 """
 
 from __future__ import annotations
@@ -16,9 +19,10 @@ import numpy as np
 
 from learnroute.model.dissimilarities import Dissimilarities
 from learnroute.model.ends import Ends
-from learnroute.model.law import ErrorParts, ModelErrors, Step, Updates, error_parts, products_after, train
-from learnroute.model.objective import Factored, Linear, Weighted
+from learnroute.model.law import Updates, products_after
+from learnroute.model.linear import Factored, Linear, Weighted
 from learnroute.model.rounding import UNIT
+from learnroute.model.routes import Routes
 from learnroute.model.travel import Travel
 from learnroute.model.validation import FloatArray, IntArray, freeze
 
@@ -40,9 +44,98 @@ class LinearError(NamedTuple):
             return Factored(travel, self.scores, self.factors, self.constant, ends)
         return Weighted(travel, self.scores, self.weights, self.constant, ends)
 
+    def from_origin(self) -> LinearError:
+        """Return the same error with an origin as the last stop, with a score of 0 and the first position's weight."""
+        scores, weights, constant, factors = self
+        scores = freeze(np.append(scores, 0.0))
+        if factors is not None:
+            factors = freeze(np.append(factors, 1.0))
+            return LinearError(scores, freeze(products_after(np.sort(factors)[::-1])), constant, factors)
+        further = weights[0] * (weights[0] / weights[1]) if len(weights) > 1 and weights[1] > 0 else 0.0
+        return LinearError(scores, freeze(np.append(further, weights)), constant)
+
+
+class Orders:
+    """The orders of the stops of an instance that visits each of some regions once, and their linear objectives.
+
+    Parameters
+    ----------
+    travel, rate, ends, known, updates, total
+        As for `Instance`; `total` is the weighted sum of the initial model's errors.
+    regions
+        The regions to be visited. Stops are numbered in this order; the origin, if there is one, is the last stop.
+    coupled
+        Whether the error is not linear.
+    """
+
+    def __init__(
+        self, travel: Travel, rate: float, ends: Ends, known: Dissimilarities, updates: Updates, total: float,
+        regions: IntArray, coupled: bool,
+    ) -> None:  # fmt: skip
+        size = known.size
+        self.has_origin = ends.first == size
+        self.stops = np.append(regions, size) if self.has_origin else regions
+        everything = len(self.stops) == travel.size
+        self.travel = (travel if everything else travel.of(self.stops)).scale_by(rate)
+        number = np.full(size + 1, -1)
+        number[self.stops] = np.arange(len(self.stops))
+        self._number, self.ends, self.coupled = number, ends.renumber(number), coupled
+        self.error = Pairs(known.of(regions), updates.of(regions), total, size)
+
+    @property
+    def size(self) -> int:
+        """The number of stops."""
+        return len(self.stops)
+
+    def routes(self, order: IntArray) -> Routes:
+        """Return the routes of an order of stops."""
+        visits = self.stops[order]
+        return Routes.of_order(visits[visits < len(self._number) - 1])
+
+    def order(self, routes: Routes) -> IntArray:
+        """Return the order of stops of routes."""
+        visits = self._number[routes.order]
+        return np.append(len(self.stops) - 1, visits) if self.has_origin else visits
+
+    def complete(self, routes: Routes) -> Routes:
+        """Return routes with each missing region inserted where it adds the least travel (cheapest insertion).
+
+        Rosenkrantz, Stearns and Lewis (1977). Fixed ends are respected.
+        """
+        order = self.order(routes)
+        missing = np.setdiff1d(np.arange(self.size), order).tolist()
+        found, travel = order.tolist() or missing[:1], self.travel
+        for stop in missing[0 if len(order) else 1 :]:
+            stops = np.array(found)
+            there, back = travel.between(stops, stop), travel.between(stop, stops)
+            around = there[:-1] + back[1:] - travel.legs(stops, closed=False)
+            costs = np.concatenate([back[:1], around, there[-1:]])
+            if self.ends.closed:
+                costs[0] = costs[-1] = there[-1] + back[0] - float(travel.between(found[-1], found[0]))
+            found.insert(int(np.argmin(costs)), stop)
+        return self.routes(self.ends.repair(np.array(found, dtype=np.int64)))
+
+    @cached_property
+    def exact(self) -> Linear | None:
+        """The value of orders; None if errors are coupled."""
+        return None if self.coupled else self._objective(self.error.uncoupled)
+
+    @cached_property
+    def relaxation(self) -> Linear:
+        """A lower bound on the value of every order; the value itself if errors are not coupled."""
+        return self.exact or self._objective(self.error.relaxation)
+
+    @cached_property
+    def typical(self) -> Linear:
+        """An approximation of the value of orders, for searches; the value itself if errors are not coupled."""
+        return self.exact or self._objective(self.error.typical)
+
+    def _objective(self, error: LinearError) -> Linear:
+        return (error.from_origin() if self.has_origin else error).objective(self.travel, self.ends)
+
 
 class Pairs:
-    """The pair term of an objective, and the error of an order, which contains it.
+    """The expected error of orders: its linear part, its pair term, and bounds on both.
 
     Parameters
     ----------
@@ -59,30 +152,6 @@ class Pairs:
     def __init__(self, dissimilarities: Dissimilarities, updates: Updates, total: float, count: int) -> None:
         self.dissimilarities, self.updates, self.total, self.count = dissimilarities, updates, total, count
 
-    def parts(self, order: IntArray) -> ErrorParts:
-        """Return the terms of T times the expected final error of an order."""
-        return error_parts(self.dissimilarities, order, self.updates.along(order), self.total, self.count)
-
-    def errors_of(self, orders: IntArray) -> FloatArray:
-        """Return T times the expected final error of many orders at once, one order per row."""
-        given = self.dissimilarities
-        errors = ModelErrors(np.tile(given.initial, (len(orders), 1)), np.zeros(len(orders)))
-        summed = np.full(len(orders), self.total)  # over all regions that count, not only these
-        for t, here in enumerate(orders.T):
-            step = Step(*(table[t, here] for table in self.updates.tables))
-            summed = step.retention * summed + step.plasticity * given.scores[here]
-            errors = train(errors, here, step, given.matrix[here])
-        found: FloatArray = summed + self.count * errors.common
-        return found
-
-    @cached_property
-    def sizes(self) -> Pairs:
-        """The same with the absolute value of every term: the scale of rounding errors."""
-        retention, plasticity, coupling, second, noise = map(np.abs, self.updates.tables)
-        return Pairs(
-            self.dissimilarities, Updates(retention, plasticity, -coupling, second, noise), self.total, self.count
-        )
-
     @cached_property
     def same_samples(self) -> bool:
         """Whether training depends on the position alone."""
@@ -98,6 +167,21 @@ class Pairs:
         """Whether all p₁ are in [0, 1] and all q >= 0, which long gradient steps may violate."""
         retention, _, coupling, second, _ = self.updates.tables
         return bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1)
+
+    @property
+    def uncoupled(self) -> LinearError:
+        """The error if it is linear: without coupling, and with training that is the same at every position."""
+        known, count = self.dissimilarities, self.count
+        retention, plasticity, _, _, noise = (freeze(table[0]) for table in self.updates.tables)
+        constant = float(np.prod(retention)) * self.total
+        if self.same_samples:
+            constant = math.fsum([constant, *(count * products_after(retention) * noise)])
+            with np.errstate(under="ignore"):
+                weights = float(plasticity[0]) * float(retention[0]) ** np.arange(known.size - 1, -1, -1.0)
+            return LinearError(known.scores, freeze(weights), constant)
+        scores = freeze(plasticity * known.scores + count * noise)
+        factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
+        return LinearError(scores, freeze(np.append(np.zeros(known.size - 1), 1.0)), constant, factors)
 
     @cached_property
     def typical(self) -> LinearError:

@@ -1,8 +1,7 @@
-"""The objective of the solvers: travel plus the expected error of an order, without regimes, names or files.
+"""Linear objectives of orders: travel plus an expected error that is linear in scores.
 
-There is one class per kind of error: `Weighted` (a score counts by its position), `Factored` (a score counts by the
-regions that follow) and `Paired` (pairs of regions are coupled, as for regularised learners). The first two are linear
-in the scores.
+The tour search and the proofs see nothing else. A score counts by its position (`Weighted`) or by the regions that
+follow (`Factored`).
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,13 +21,10 @@ from learnroute.model.rounding import PRINTED
 from learnroute.model.travel import Travel, TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray, freeze
 
-if TYPE_CHECKING:
-    from learnroute.model.pairs import Pairs
-
 ANYWHERE = Ends()
 
 
-class Objective(ABC):
+class Linear(ABC):
     """The value of an order, to be minimised; T times the paper's loss.
 
     Parameters
@@ -48,9 +44,9 @@ class Objective(ABC):
 
     # The kind of error
 
-    @abstractmethod
     def error_terms(self, order: IntArray) -> list[float]:
-        """Return the terms of the error of an order, including the constant, to be summed with a single rounding."""
+        """Return each score times its weight, and the constant, to be summed with a single rounding."""
+        return [*(self.weights_of(order) * self.scores[order]), self.constant]
 
     @abstractmethod
     def weights_of(self, order: ArrayLike) -> FloatArray:
@@ -75,16 +71,6 @@ class Objective(ABC):
     def ranks(self) -> FloatArray:
         """The sort keys of regions for the least forgetting, largest first."""
         return self.scores
-
-    @property
-    def relaxation(self) -> Linear:
-        """A linear objective that is a lower bound on this one."""
-        raise NotImplementedError
-
-    @property
-    def typical(self) -> Linear:
-        """A linear objective that approximates this one, for searches."""
-        raise NotImplementedError
 
     def __call__(self, order: ArrayLike) -> float:
         """Return the value of an order, correctly rounded."""
@@ -155,28 +141,10 @@ class Objective(ABC):
     def _copy_with(self, **changes: object) -> Self:
         """Return a copy with other travel or ends; cached values that depend on these are recomputed."""
         other = copy(self)
-        for derived in ("begin", "finish", "best_last", "typical", "relaxation"):
+        for derived in ("begin", "finish", "best_last"):
             other.__dict__.pop(derived, None)
         other.__dict__.update(changes)
         return other
-
-
-class Linear(Objective):
-    """An error that is linear in the scores: the weight of each depends on its region's place in the order."""
-
-    def error_terms(self, order: IntArray) -> list[float]:
-        """Return each score times its weight, and the constant."""
-        return [*(self.weights_of(order) * self.scores[order]), self.constant]
-
-    @property
-    def relaxation(self) -> Linear:
-        """The objective itself."""
-        return self
-
-    @property
-    def typical(self) -> Linear:
-        """The objective itself."""
-        return self
 
 
 class Weighted(Linear):
@@ -251,44 +219,3 @@ class Factored(Linear):
         """score / (1 - factor): by an exchange argument, the larger of two neighbours comes first."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return freeze(np.where(self.scores > 0, self.scores / (1 - self.factors), 0.0))
-
-
-class Paired(Objective):
-    """The error of a regularised learner, which couples pairs of regions; `typical` is a linear approximation."""
-
-    def __init__(self, travel: Travel, pairs: Pairs, ends: Ends = ANYWHERE) -> None:
-        self.pairs = pairs
-        super().__init__(travel, pairs.typical.scores, pairs.typical.constant, ends)
-
-    def error_terms(self, order: IntArray) -> list[float]:
-        """Return the terms of the error."""
-        return self.pairs.parts(order).terms()
-
-    @cached_property
-    def typical(self) -> Linear:
-        """The objective with the pair terms of regions that are all alike."""
-        return self.pairs.typical.objective(self.travel, self.ends)
-
-    @cached_property
-    def relaxation(self) -> Linear:
-        """The objective with lower bounds on the pair terms; of the known relaxations, the one with the best bound."""
-        return self.pairs.relaxation.objective(self.travel, self.ends)
-
-    @property
-    def weights(self) -> FloatArray:
-        """The weights of `typical`."""
-        return self.typical.weights
-
-    def weights_of(self, order: ArrayLike) -> FloatArray:
-        """Return the weights of `typical`."""
-        return self.typical.weights_of(order)
-
-    @property
-    def rate(self) -> float | None:
-        """The rate of `typical`."""
-        return self.typical.rate
-
-    @property
-    def ranks(self) -> FloatArray:
-        """The ranks of `typical`."""
-        return self.typical.ranks

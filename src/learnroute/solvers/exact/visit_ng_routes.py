@@ -8,37 +8,59 @@ the budget. docs/bounds.md has the proof.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from learnroute.model.certificates import VisitRoutes
+from learnroute.model.instance import Instance
 from learnroute.model.rounding import SAME, margin
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.model.visit_objective import VisitObjective
-from learnroute.solvers.contract import Budget
+from learnroute.solvers.contract import Answer, Budget, Rung
+from learnroute.solvers.core_instance import CoreInstance, longest_route
 from learnroute.solvers.exact.subgradient import new_ascent
-from learnroute.solvers.params import AscentParams, VisitBoundParams
-from learnroute.solvers.visits.core_problem import CoreProblem, longest_route
+from learnroute.solvers.params import AscentParams, SolverParams, VisitBoundParams
 
 NgSets = list[list[int]]
 
 
-def ng_route_bound(
-    objective: VisitObjective, target: float, budget: Budget, params: VisitBoundParams
-) -> VisitRoutes | None:
+class VisitNgRoutes(Rung):
+    """The rung of ng-routes of any length."""
+
+    exact = False
+
+    def supports(self, instance: Instance, params: SolverParams) -> bool:
+        """Whether the cost of a visit depends only on the visits that follow."""
+        return instance.separable and not instance.permutation
+
+    def search_share(self, instance: Instance, budget: Budget, params: SolverParams) -> float:
+        """Leave most of the time to the search."""
+        return 1 - params.visit_bound.share
+
+    def prove(
+        self, instance: Instance, answer: Answer | None, rng: np.random.Generator, budget: Budget, params: SolverParams
+    ) -> Answer:
+        """Return the answer with the bound, if there is time for it."""
+        assert answer is not None
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = ng_route_bound(instance, instance(answer.routes), budget, params.visit_bound)
+        return answer if found is None or not math.isfinite(found.bound) else replace(answer, certificate=found)
+
+
+def ng_route_bound(instance: Instance, target: float, budget: Budget, params: VisitBoundParams) -> VisitRoutes | None:
     """Return the best bound found, with the value of a known route as the target; None if there are too many arcs.
 
     Training must have the same effect at every position, without coupling, and no term of a value may be negative.
     """
-    size, layers = int(objective.rules.allowed.sum()), longest_route(objective.rules)
+    size, layers = int(instance.visits.allowed.sum()), longest_route(instance.visits)
     seconds = budget.seconds_left
     quick = math.inf if seconds is None else max(seconds, params.moment) / params.arc_seconds
     most = min(params.arcs, params.work / (params.steps * layers), quick)
     fitting = [n for n in range(params.nearest + 1) if size**2 << min(n, size - 1) <= most]
     if not fitting:
         return None
-    relaxation = _Relaxation(objective)
+    relaxation = _Relaxation(instance)
     problem = relaxation.problem
     ng_sets = problem.nearest(fitting[-1] if _once(problem) else 0).tolist()
     multipliers, ascent, left = np.zeros(size + 1), params.first_ascent, params.work
@@ -95,21 +117,21 @@ def _ascend(
 class _Relaxation:
     """Costs by layer and region, and their dependence on multipliers; the last one is the budget's, scaled."""
 
-    def __init__(self, objective: VisitObjective) -> None:
-        self.objective, self.problem = objective, CoreProblem(objective)
+    def __init__(self, instance: Instance) -> None:
+        self.instance, self.problem = instance, CoreInstance(instance)
         problem = self.problem
         retention, plasticity, _, second, noise = (table[0] for table in problem.tables)
         retained, kept = (_least_products(factors, problem) for factors in (retention, second))
-        self.nodes = retained[:-1, None] * (plasticity * problem.scores) + objective.count * kept[:-1, None] * noise
-        self.left = retained[1:] * objective.total
-        self.left[: objective.rules.at_least - 1] = np.inf
+        self.nodes = retained[:-1, None] * (plasticity * problem.scores) + instance.size * kept[:-1, None] * noise
+        self.left = retained[1:] * instance.total
+        self.left[: instance.visits.at_least - 1] = np.inf
         if _once(problem) and problem.last >= 0:
             self.nodes[1:, problem.last] = np.inf
         self.fewest, self.most = problem.required.astype(float), problem.repeats.astype(float)
         self.no_begin = np.where(problem.may_begin, 0.0, np.inf)
         self.no_end = np.where(problem.may_end, 0.0, np.inf)
         self.scale = float(problem.travel.mean()) or 1.0
-        self.budget = objective.rules.budget * (1 + 2 * SAME)
+        self.budget = instance.visits.budget * (1 + 2 * SAME)
 
     def project(self, multipliers: FloatArray) -> FloatArray:
         """Return multipliers of the required sign: a visit to an optional region must not be rewarded."""
@@ -121,7 +143,7 @@ class _Relaxation:
     def cheapest(self, network: _Network, multipliers: FloatArray) -> tuple[float, list[int]]:
         """Return the bound, and the route whose cost it is."""
         by_region, price = multipliers[:-1], float(multipliers[-1]) / self.scale
-        rate = self.objective.rate + price
+        rate = self.instance.rate + price
         travel = self.problem.travel
         begin, finish = rate * travel[-1, :-1] + self.no_begin, rate * travel[:-1, -1] + self.no_end
         layers, arcs = network.layers(self.nodes - by_region, finish, rate)
@@ -143,16 +165,16 @@ class _Relaxation:
         return np.append(wanted - visits, max(beyond, 0.0) if multipliers[-1] == 0 else beyond)
 
     def certificate(self, found: _Found, target: float) -> VisitRoutes:
-        """Return the bound less its possible rounding error, with regions numbered as in the objective."""
-        objective, problem, price = self.objective, self.problem, float(found.multipliers[-1] / self.scale)
+        """Return the bound less its possible rounding error, with regions numbered as in the instance."""
+        instance, problem, price = self.instance, self.problem, float(found.multipliers[-1] / self.scale)
         by_region = np.abs(found.multipliers[:-1])
         sizes = [
             abs(found.bound), abs(target), 4 * problem.at_most * float(by_region.max()),
             4 * math.fsum(problem.repeats * by_region), 4 * price * self.budget if price else 0.0,
         ]  # fmt: skip
-        vectors = objective.known.vectors
+        vectors = instance.known.vectors
         terms = 32 * (problem.at_most + problem.size) + (0 if vectors is None else vectors.shape[1])
-        multipliers, ng_sets = np.zeros(len(objective.travel)), [()] * len(objective.travel)
+        multipliers, ng_sets = np.zeros(instance.travel.size), [()] * instance.travel.size
         multipliers[problem.regions] = found.multipliers[:-1]
         for region, row in zip(problem.regions.tolist(), found.ng_sets, strict=True):
             ng_sets[region] = tuple(problem.regions[row].tolist())
@@ -160,11 +182,11 @@ class _Relaxation:
         return VisitRoutes(bound, multipliers, tuple(ng_sets), price)
 
 
-def _once(problem: CoreProblem) -> bool:
+def _once(problem: CoreInstance) -> bool:
     return bool((problem.repeats == 1).all())
 
 
-def _least_products(factors: FloatArray, problem: CoreProblem) -> FloatArray:
+def _least_products(factors: FloatArray, problem: CoreInstance) -> FloatArray:
     """Return the smallest product of each number of factors; no region contributes more than its repeats."""
     some = np.sort(np.repeat(factors, problem.repeats))[: problem.at_most]
     with np.errstate(under="ignore"):
@@ -174,7 +196,7 @@ def _least_products(factors: FloatArray, problem: CoreProblem) -> FloatArray:
 class _Network:
     """States (region, part of its ng-set visited later) and arcs to the regions that may be visited before them."""
 
-    def __init__(self, problem: CoreProblem, ng_sets: NgSets) -> None:
+    def __init__(self, problem: CoreInstance, ng_sets: NgSets) -> None:
         size = problem.size
         counts = np.array([1 << len(row) for row in ng_sets])
         self.first = np.concatenate([[0], np.cumsum(counts)])  # the state of each region with no other visited later

@@ -1,1 +1,0 @@
-"""Solvers for several vehicles and several models."""

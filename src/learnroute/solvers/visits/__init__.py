@@ -1,1 +1,0 @@
-"""Solvers of visits: which regions, how often and in which order, within a travel budget."""
