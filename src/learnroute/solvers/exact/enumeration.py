@@ -43,7 +43,7 @@ class Enumeration(Rung):
         self, instance: Instance, answer: Answer | None, rng: np.random.Generator, budget: Budget, params: SolverParams
     ) -> Answer:
         """Return the optimum; not proved if rounding hides which routes are the best."""
-        problem = CoreInstance(instance)
+        problem = CoreInstance(instance, everything=True)
         terms = 64 * (instance.visits.at_most + instance.size)
         everything = _core.FleetEnumeration(problem.core, margin(terms, 1.0))
         while not everything.advance(params.enumeration.nodes_per_call):
