@@ -1,6 +1,6 @@
 #pragma once
 
-#include "fleet_problem.h"
+#include "instance.h"
 #include "merge_weights.h"
 #include "training.h"
 
@@ -49,7 +49,7 @@ class Fleet {
         double travel = 0.0;
     };
 
-    std::shared_ptr<FleetProblem const> problem_;
+    std::shared_ptr<Instance const> instance_;
     FleetRoutes routes_;
     std::vector<Way> ways_;
     std::vector<double> costs_; // of all travel with one more visit, by place of insertion
@@ -78,9 +78,8 @@ class Fleet {
     std::vector<double> least_; // smallest error per region
     double unserved_ = 0.0;     // sum of the errors in regions that the initial model serves
 
-    [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
     /// Whether one model serves all regions, so that there is no service to choose.
-    [[nodiscard]] bool has_one_model() const { return problem_->merged && trainings_.size() == 1; }
+    [[nodiscard]] bool has_one_model() const { return instance_->merged && trainings_.size() == 1; }
     [[nodiscard]] MatrixView<double> between() const;
     void walk(std::size_t vehicle);
     void train(std::size_t vehicle);
@@ -98,9 +97,9 @@ class Fleet {
     [[nodiscard]] double merged_error(std::span<double const> weights) const;
 
 public:
-    explicit Fleet(std::shared_ptr<FleetProblem const> problem);
+    explicit Fleet(std::shared_ptr<Instance const> instance);
 
-    [[nodiscard]] FleetProblem const &problem() const { return *problem_; }
+    [[nodiscard]] Instance const &instance() const { return *instance_; }
     [[nodiscard]] FleetRoutes const &routes() const { return routes_; }
     [[nodiscard]] Service const &service() const { return service_; }
     [[nodiscard]] std::size_t visit_count() const;

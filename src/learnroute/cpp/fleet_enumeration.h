@@ -21,7 +21,7 @@ class FleetEnumeration {
         std::vector<double> common;
         std::vector<double> between; // distances between models, one row per model
 
-        void train(FleetProblem const &problem, VisitProblem::Update const &update, FleetVisit visit);
+        void train(Instance const &instance, ErrorUpdate const &update, FleetVisit visit);
     };
 
     /// Partial routes.
@@ -42,7 +42,7 @@ class FleetEnumeration {
         Index next;      // the choice to be tried next
     };
 
-    std::shared_ptr<FleetProblem const> problem_;
+    std::shared_ptr<Instance const> instance_;
     double relative_;
     std::vector<Node> nodes_;
     std::vector<Index> counts_; // visits to each region
@@ -54,7 +54,6 @@ class FleetEnumeration {
     double value_ = inf;
     double low_ = inf;
 
-    [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
     [[nodiscard]] Index choices() const;
     [[nodiscard]] double travel_back(Node const &node) const;
     bool enter(Index choice);
@@ -66,7 +65,7 @@ class FleetEnumeration {
 
 public:
     /// `relative` is the maximum rounding error of a value, relative to the sizes of its terms.
-    FleetEnumeration(std::shared_ptr<FleetProblem const> problem, double relative);
+    FleetEnumeration(std::shared_ptr<Instance const> instance, double relative);
 
     /// Process up to `nodes` more nodes. Return whether all routes have been enumerated.
     bool advance(std::int64_t nodes);

@@ -14,45 +14,46 @@ constexpr auto least = 0.1;          // ... from this share of the first penalty
 constexpr auto range = 1e6;          // ... up to this multiple of it
 } // namespace
 
-FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
+FleetSearch::FleetSearch(std::shared_ptr<Instance const> instance, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
-    : RuinSearch(problem->visits->regions, near, params, seed), fleet_(std::move(problem)), places_(visits().regions) {
+    : RuinSearch(instance->regions, near, params, seed), fleet_(std::move(instance)),
+      places_(fleet_.instance().regions) {
     // at first, the longest edge costs as much beyond limits as the error of the initial model, plus its travel cost
-    auto const longest = std::ranges::max(visits().from);
-    penalty_ = visits().rate + (longest > 0.0 ? visits().total / longest : 0.0);
+    auto const longest = std::ranges::max(fleet_.instance().from);
+    penalty_ = fleet_.instance().rate + (longest > 0.0 ? fleet_.instance().total / longest : 0.0);
     least_penalty_ = least * penalty_;
     fleet_.set_penalty(penalty_);
-    if (fleet_.problem().models == 1 && fleet_.problem().merged)
+    if (fleet_.instance().models == 1 && fleet_.instance().merged)
         find_sway();
 }
 
 /// The effect of earlier visits decreases with each of the last ones (`learnroute.model.law`), and is bounded by the
 /// range of the dissimilarities.
 void FleetSearch::find_sway() {
-    auto const &problem = visits();
+    auto const &instance = fleet_.instance();
     auto retention = 0.0;
     auto second = 0.0;
     auto coupling = 0.0;
     auto quiet = inf;
     auto noisy = -inf;
-    for (auto const &update : problem.updates) {
+    for (auto const &update : instance.updates) {
         retention = std::max(retention, std::abs(update.retention));
         second = std::max(second, std::abs(update.second));
         coupling = std::max(coupling, std::abs(update.coupling));
         quiet = std::min(quiet, update.noise);
         noisy = std::max(noisy, update.noise);
     }
-    auto const [low, high] = std::ranges::minmax(problem.scores);
+    auto const [low, high] = std::ranges::minmax(instance.scores);
     auto farthest = 0.0;
-    for (auto const *distances : {&problem.initial, &problem.towards})
+    for (auto const *distances : {&instance.initial, &instance.towards})
         for (auto const distance : *distances)
             farthest = std::max(farthest, distance);
-    auto sum = std::max(high, problem.total) - std::min(low, problem.total);
-    auto common = problem.count * (coupling * farthest + noisy - quiet) / (1.0 - second);
-    auto own = problem.count * coupling * farthest;
+    auto sum = std::max(high, instance.total) - std::min(low, instance.total);
+    auto common = instance.count * (coupling * farthest + noisy - quiet) / (1.0 - second);
+    auto own = instance.count * coupling * farthest;
     auto paired = 0.0;
     sway_.push_back(inf);
-    for (Index follow = 1; follow <= problem.at_most; ++follow) {
+    for (Index follow = 1; follow <= instance.at_most; ++follow) {
         paired = second * paired + own;
         sum *= retention;
         common *= second;
@@ -63,8 +64,8 @@ void FleetSearch::find_sway() {
 
 /// Return a lower bound on the cost increase of the trial route, from its travel and the unchanged visits at its end.
 double FleetSearch::least_loss() const {
-    auto const &problem = visits();
-    if (sway_.empty() || problem.cyclic || current_.excess > 0.0)
+    auto const &instance = fleet_.instance();
+    if (sway_.empty() || instance.cyclic || current_.excess > 0.0)
         return -inf;
     auto const &before = current_.routes[0];
     auto const &after = trial_[0];
@@ -77,10 +78,11 @@ double FleetSearch::least_loss() const {
     auto longer = 0.0;
     for (auto place = static_cast<std::size_t>(std::ranges::mismatch(before, after).in1 - before.begin());
          place <= same; ++place) {
-        auto const from = [&](auto const &route) { return place > 0 ? route[place - 1].region : problem.outside(); };
-        longer += problem.travel(from(after), after[place].region) - problem.travel(from(before), before[place].region);
+        auto const from = [&](auto const &route) { return place > 0 ? route[place - 1].region : instance.outside(); };
+        longer +=
+            instance.travel(from(after), after[place].region) - instance.travel(from(before), before[place].region);
     }
-    return problem.rate * longer - sway;
+    return instance.rate * longer - sway;
 }
 
 void FleetSearch::count() {
@@ -102,12 +104,12 @@ void FleetSearch::insert(std::span<Index const> regions) {
     fleet_.assign(trial_);
     absent_.assign(regions.begin(), regions.end());
     recreate(0.0);
-    accept(has_required(visits()) ? value() : inf);
+    accept(has_required(instance()) ? value() : inf);
 }
 
 /// Return the value of the trial routes with the best service.
 double FleetSearch::value() {
-    auto const enough = static_cast<Index>(fleet_.visit_count()) >= visits().at_least;
+    auto const enough = static_cast<Index>(fleet_.visit_count()) >= instance().at_least;
     return enough ? fleet_.travel_cost() + fleet_.serve().second : inf;
 }
 
@@ -130,8 +132,8 @@ void FleetSearch::locate() {
     movable_.clear();
     for (std::size_t vehicle = 0; vehicle < current_.routes.size(); ++vehicle) {
         auto const &route = current_.routes[vehicle];
-        auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
-        for (Index at = visits().first >= 0 ? 1 : 0; at < end; ++at) {
+        auto const end = static_cast<Index>(route.size()) - (instance().last >= 0 ? 1 : 0);
+        for (Index at = instance().first >= 0 ? 1 : 0; at < end; ++at) {
             Place const place{static_cast<Index>(vehicle), at};
             movable_.push_back(place);
             auto &known = places_[route[at].region];
@@ -144,8 +146,8 @@ void FleetSearch::locate() {
 /// Let a random visit train another model. Return whether there is one.
 bool FleetSearch::relabel() {
     auto &route = trial_[0];
-    auto const models = fleet_.problem().models;
-    if (fleet_.problem().vehicles > 1 || models == 1 || route.empty())
+    auto const models = instance().models;
+    if (instance().vehicles > 1 || models == 1 || route.empty())
         return false;
     auto const other = rng_.below(models);
     auto const from = rng_.below(route.size());
@@ -158,7 +160,7 @@ bool FleetSearch::relabel() {
 /// Apply a random move to nearby visits. Return whether there was one.
 bool FleetSearch::rearrange() {
     trial_ = current_.routes;
-    if (fleet_.problem().vehicles == 1 && fleet_.problem().models > 1 && rng_.below(3) == 0)
+    if (instance().vehicles == 1 && instance().models > 1 && rng_.below(3) == 0)
         return relabel();
     if (movable_.size() < 2 || !has_neighbours())
         return false;
@@ -167,8 +169,8 @@ bool FleetSearch::rearrange() {
     auto const here = movable_[rng_.below(movable_.size())];
     auto &route = trial_[here.vehicle];
     auto const there = places_[draw_near(route[here.at].region)];
-    Index const begin = visits().first >= 0 ? 1 : 0;
-    auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
+    Index const begin = instance().first >= 0 ? 1 : 0;
+    auto const end = static_cast<Index>(route.size()) - (instance().last >= 0 ? 1 : 0);
     if (rng_.below(rare) == 0)
         turn_at(route, begin, end, here.at, rng_);
     else if (there.vehicle < 0 || (there.vehicle == here.vehicle && there.at == here.at))
@@ -195,16 +197,16 @@ bool FleetSearch::recombine() {
         vehicles.push_back(vehicle);
         joined_.insert(joined_.end(), route.begin(), route.end());
         for (std::size_t at = 1; at < route.size(); ++at)
-            longest = std::max(longest, visits().travel(route[at - 1].region, route[at].region));
+            longest = std::max(longest, instance().travel(route[at - 1].region, route[at].region));
     }
     auto const before = joined_;
-    Index const begin = visits().first >= 0 ? 1 : 0;
-    auto const end = static_cast<Index>(joined_.size()) - (visits().last >= 0 ? 1 : 0);
+    Index const begin = instance().first >= 0 ? 1 : 0;
+    auto const end = static_cast<Index>(joined_.size()) - (instance().last >= 0 ? 1 : 0);
     lengths_.assign(1, 0.0); // a place between two routes is cut as often as the longest edge
     for (auto place = begin + 1; place < end; ++place) {
         auto const from = joined_[place - 1].region;
         auto const to = joined_[place].region;
-        lengths_.push_back(lengths_.back() + (from < 0 || to < 0 ? longest : visits().travel(from, to)));
+        lengths_.push_back(lengths_.back() + (from < 0 || to < 0 ? longest : instance().travel(from, to)));
     }
     auto const [from, middle, to] = draw_cuts(lengths_, longest, rng_);
     auto const place = [&](Index cut) { return joined_.begin() + std::min(begin + cut, end); };
@@ -273,7 +275,7 @@ void FleetSearch::ruin() {
     trial_ = current_.routes;
     count();
     absent_.clear();
-    auto const seed = movable_.empty() ? rng_.below(visits().regions) : [&] {
+    auto const seed = movable_.empty() ? rng_.below(instance().regions) : [&] {
         auto const [vehicle, at] = movable_[rng_.below(movable_.size())];
         return current_.routes[vehicle][at].region;
     }();
@@ -282,8 +284,8 @@ void FleetSearch::ruin() {
         if (vehicle < 0 || trial_[vehicle][place].region < 0)
             return false;
         auto &route = trial_[vehicle];
-        auto const begin = visits().first >= 0 ? 1 : 0;
-        auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
+        auto const begin = instance().first >= 0 ? 1 : 0;
+        auto const end = static_cast<Index>(route.size()) - (instance().last >= 0 ? 1 : 0);
         auto const length = 1 + rng_.below(std::min(longest, end - begin));
         auto const from = std::max(begin, place - rng_.below(length));
         for (auto at = from; at < std::min(end, from + length); ++at)
@@ -299,19 +301,19 @@ void FleetSearch::ruin() {
         for (auto &route : trial_)
             std::erase_if(route, [](FleetVisit const &visit) { return visit.region < 0; });
     }
-    add_others(visits(), seed);
+    add_others(instance(), seed);
 }
 
 /// Insert absent regions, optional ones only if they pay. A share `contrary` of these decisions is reversed.
 ///
 /// Returns whether all required regions could be inserted.
 bool FleetSearch::recreate(double contrary) {
-    shuffle_absent(visits(), fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(visits().at_most));
+    shuffle_absent(instance(), fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(instance().at_most));
     fleet_.serve_by(current_.service);
     auto complete = true;
     for (auto const region : absent_) {
-        auto const required = visits().required[region] && counts_[region] == 0;
-        auto const needed = required || static_cast<Index>(fleet_.visit_count()) < visits().at_least;
+        auto const required = instance().required[region] && counts_[region] == 0;
+        auto const needed = required || static_cast<Index>(fleet_.visit_count()) < instance().at_least;
         auto const where = fleet_.best_insertion(region, params_.blink, rng_);
         complete = complete && (!required || where.value < inf);
         auto const pays = where.value < fleet_.value();

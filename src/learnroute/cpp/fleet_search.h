@@ -45,7 +45,7 @@ class FleetSearch : public RuinSearch {
     std::int64_t within_ = 0;  // number of recent routes that kept all limits
     std::vector<double> sway_; // maximum influence of earlier visits on the error, by the number of visits that follow
 
-    [[nodiscard]] VisitProblem const &visits() const { return *fleet_.problem().visits; }
+    [[nodiscard]] Instance const &instance() const { return fleet_.instance(); }
     void count();
     void locate();
     bool rearrange();
@@ -64,7 +64,7 @@ class FleetSearch : public RuinSearch {
     void adapt_penalty();
 
 public:
-    FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
+    FleetSearch(std::shared_ptr<Instance const> instance, MatrixView<std::int64_t> near, RuinParams params,
                 std::uint64_t seed);
 
     /// Start from routes and a service: the model that serves each region, or the weights of all models. Routes must

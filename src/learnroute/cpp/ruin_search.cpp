@@ -20,29 +20,29 @@ Index RuinSearch::draw_near(Index region) {
     return near_[region * listed_ + rng_.below(choice)];
 }
 
-void RuinSearch::add_others(VisitProblem const &problem, Index seed) {
+void RuinSearch::add_others(Instance const &instance, Index seed) {
     auto const added = rng_.below(params_.added + 1);
     for (Index i = 0; i < added; ++i) {
         auto const is_near = listed_ > 0 && rng_.coin();
         auto const region = is_near
                                 ? near_[seed * listed_ + rng_.below(std::min<std::size_t>(listed_, 2 * params_.added))]
-                                : rng_.below(problem.regions);
+                                : rng_.below(instance.regions);
         auto const times = std::ranges::count(absent_, region);
-        if (counts_[region] + times < problem.repeats[region])
+        if (counts_[region] + times < instance.repeats[region])
             absent_.push_back(region);
     }
 }
 
-void RuinSearch::shuffle_absent(VisitProblem const &problem, bool required_first) {
+void RuinSearch::shuffle_absent(Instance const &instance, bool required_first) {
     for (auto left = absent_.size(); left > 1; --left)
         std::swap(absent_[left - 1], absent_[rng_.below(left)]);
     if (required_first)
-        std::ranges::stable_partition(absent_, [&](Index region) { return problem.required[region] != 0; });
+        std::ranges::stable_partition(absent_, [&](Index region) { return instance.required[region] != 0; });
 }
 
-bool RuinSearch::has_required(VisitProblem const &problem) const {
-    for (Index region = 0; region < problem.regions; ++region)
-        if (problem.required[region] != 0 && counts_[region] == 0)
+bool RuinSearch::has_required(Instance const &instance) const {
+    for (Index region = 0; region < instance.regions; ++region)
+        if (instance.required[region] != 0 && counts_[region] == 0)
             return false;
     return true;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "instance.h"
 #include "median.h"
 #include "rng.h"
-#include "visit_problem.h"
 
 #include <cstdint>
 #include <vector>
@@ -50,11 +50,11 @@ protected:
             strings -= remove(near_[seed * listed_ + i], longest) ? 1 : 0;
     }
     /// Add random regions that may be visited once more to those to be inserted, half of them near one region.
-    void add_others(VisitProblem const &problem, Index seed);
+    void add_others(Instance const &instance, Index seed);
     /// Shuffle the regions to be inserted, with all required ones first if `required_first`.
-    void shuffle_absent(VisitProblem const &problem, bool required_first);
+    void shuffle_absent(Instance const &instance, bool required_first);
     /// Whether all required regions are visited.
-    [[nodiscard]] bool has_required(VisitProblem const &problem) const;
+    [[nodiscard]] bool has_required(Instance const &instance) const;
 
 public:
     /// The median cost increase of the last iterations that made the routes worse; 0 if none did.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "visit_problem.h"
+#include "instance.h"
 
 #include <memory>
 #include <vector>
@@ -9,7 +9,7 @@ namespace learnroute {
 /// The best sequence of visits, by complete enumeration in depth-first order.
 ///
 /// A node is pruned if its travel exceeds the budget or if too few visits remain for the required regions. Closed
-/// sequences must have a fixed end (see `VisitProblem::cyclic`).
+/// sequences must have a fixed end (see `Instance::cyclic`).
 class VisitEnumeration {
     /// The expected errors, split as in `learnroute.model.law`, or the sums of the absolute values of their terms.
     struct Errors {
@@ -17,7 +17,7 @@ class VisitEnumeration {
         double sum;
         double common;
 
-        void train(Errors const &before, VisitProblem const &problem, Index region, VisitProblem::Update const &update);
+        void train(Errors const &before, Instance const &instance, Index region, ErrorUpdate const &update);
     };
 
     /// A partial sequence.
@@ -30,7 +30,7 @@ class VisitEnumeration {
         Index missing;
     };
 
-    std::shared_ptr<VisitProblem const> problem_;
+    std::shared_ptr<Instance const> instance_;
     double relative_;
     std::vector<Node> nodes_; // by the number of visits
     std::vector<Index> counts_;
@@ -45,7 +45,7 @@ class VisitEnumeration {
 
 public:
     /// `relative` is the maximum rounding error of a value, relative to the sizes of its terms.
-    VisitEnumeration(std::shared_ptr<VisitProblem const> problem, double relative);
+    VisitEnumeration(std::shared_ptr<Instance const> instance, double relative);
 
     /// Process up to `nodes` more nodes. Return whether all sequences have been enumerated.
     bool advance(std::int64_t nodes);

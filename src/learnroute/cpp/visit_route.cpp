@@ -30,10 +30,10 @@ void scale(std::vector<double> &weights, double factor, std::size_t begin, std::
 }
 } // namespace
 
-VisitRoute::VisitRoute(std::shared_ptr<VisitProblem const> problem)
-    : problem_(std::move(problem)), negligible_(small), sum_{problem_->total}, common_{0.0}, sum_weight_{1.0},
-      common_weight_{problem_->count}, constant_{0.0} {
-    for (auto const &update : problem_->updates)
+VisitRoute::VisitRoute(std::shared_ptr<Instance const> instance)
+    : instance_(std::move(instance)), negligible_(small), sum_{instance_->total}, common_{0.0}, sum_weight_{1.0},
+      common_weight_{instance_->count}, constant_{0.0} {
+    for (auto const &update : instance_->updates)
         if (std::abs(update.retention) > 1.0 || std::abs(update.second) > 1.0)
             negligible_ = 0.0;
     assign({});
@@ -42,32 +42,32 @@ VisitRoute::VisitRoute(std::shared_ptr<VisitProblem const> problem)
 double VisitRoute::value() const {
     if (visits_.empty())
         return inf;
-    return problem_->rate * travel_ + sum_.back() + problem_->count * common_.back();
+    return instance_->rate * travel_ + sum_.back() + instance_->count * common_.back();
 }
 
 /// Return the update of a visit one position later than its current one.
-VisitProblem::Update const &VisitRoute::later(std::size_t visit) const {
-    return problem_->update(std::min(static_cast<Index>(visit) + 1, problem_->at_most - 1), visits_[visit]);
+ErrorUpdate const &VisitRoute::later(std::size_t visit) const {
+    return instance_->update(std::min(static_cast<Index>(visit) + 1, instance_->at_most - 1), visits_[visit]);
 }
 
 /// Whether the common part of the errors matters if `follow` visits follow.
 bool VisitRoute::counts(std::size_t follow) const {
-    return std::abs(common_weight_[follow]) > negligible_ * problem_->count;
+    return std::abs(common_weight_[follow]) > negligible_ * instance_->count;
 }
 
 /// Return the own part of the error in a region before the visit at a place.
 double VisitRoute::own_at(Index region, std::size_t place) const {
-    auto const *const seen = problem_->dissimilarities_to(region);
+    auto const *const seen = instance_->dissimilarities_to(region);
     auto found = 0.0;
     auto left = 1.0;
     for (auto visit = place; visit-- > 0;) {
-        auto const &update = problem_->update(static_cast<Index>(visit), visits_[visit]);
+        auto const &update = instance_->update(static_cast<Index>(visit), visits_[visit]);
         found += left * update.plasticity * seen[visits_[visit]];
         left *= update.retention;
         if (std::abs(left) <= negligible_)
             return found;
     }
-    return found + left * problem_->initial[region];
+    return found + left * instance_->initial[region];
 }
 
 /// Compute the own part of the error before each visit that matters. The first `kept` ones are known. The others are
@@ -78,7 +78,7 @@ void VisitRoute::find_own(std::size_t kept, std::size_t same) {
     auto first = size;
     for (auto reaching = 1.0; first > 0 && std::abs(reaching) > negligible_;) {
         --first;
-        reaching *= problem_->update(static_cast<Index>(first), visits_[first]).second;
+        reaching *= instance_->update(static_cast<Index>(first), visits_[first]).second;
     }
     auto const begin = known_ <= first ? std::max(kept, first) : first;
     auto const is_known = known_ == first;
@@ -91,7 +91,7 @@ void VisitRoute::find_own(std::size_t kept, std::size_t same) {
     auto left = 1.0;   // share of the initial model
     while (held > 0 && std::abs(left) > negligible_) {
         --held;
-        auto const &update = problem_->update(static_cast<Index>(held), visits_[held]);
+        auto const &update = instance_->update(static_cast<Index>(held), visits_[held]);
         shares_[held] = left * update.plasticity;
         left *= update.retention;
     }
@@ -99,9 +99,9 @@ void VisitRoute::find_own(std::size_t kept, std::size_t same) {
         return;
     for (auto visit = begin; visit < size; ++visit) {
         auto const region = visits_[visit];
-        auto const &update = problem_->update(static_cast<Index>(visit), region);
-        own_[visit] = left * problem_->initial[region] +
-                      weigh_row(shares_, visits_, problem_->dissimilarities_to(region), held, visit);
+        auto const &update = instance_->update(static_cast<Index>(visit), region);
+        own_[visit] = left * instance_->initial[region] +
+                      weigh_row(shares_, visits_, instance_->dissimilarities_to(region), held, visit);
         scale(shares_, update.retention, held, visit);
         shares_[visit] = update.plasticity;
         left *= update.retention;
@@ -122,31 +122,31 @@ void VisitRoute::assign(std::span<Index const> visits) {
     for (auto *table : {&sum_, &common_, &own_, &legs_})
         table->resize(size + 1);
     auto changed = kept;
-    if (problem_->coupled) {
+    if (instance_->coupled) {
         auto const before = known_;
         find_own(kept, same);
         changed = known_ < before ? std::min(kept, known_) : kept;
     }
     for (auto visit = changed; visit < size; ++visit) {
         auto const region = visits_[visit];
-        auto const &update = problem_->update(static_cast<Index>(visit), region);
-        sum_[visit + 1] = update.retention * sum_[visit] + update.plasticity * problem_->scores[region];
+        auto const &update = instance_->update(static_cast<Index>(visit), region);
+        sum_[visit + 1] = update.retention * sum_[visit] + update.plasticity * instance_->scores[region];
         common_[visit + 1] = update.second * common_[visit] + update.noise;
-        if (problem_->coupled)
+        if (instance_->coupled)
             common_[visit + 1] -= update.coupling * own_[visit];
     }
-    auto const outside = problem_->outside();
-    auto const round = problem_->cyclic && size > 0;
+    auto const outside = instance_->outside();
+    auto const round = instance_->cyclic && size > 0;
     stops_.resize(size + 2);
     stops_.front() = round ? visits_.back() : outside;
     std::ranges::copy(visits_, stops_.begin() + 1);
     stops_.back() = round ? visits_.front() : outside;
-    auto const measure = [&](std::size_t place) { legs_[place] = problem_->travel(stops_[place], stops_[place + 1]); };
+    auto const measure = [&](std::size_t place) { legs_[place] = instance_->travel(stops_[place], stops_[place + 1]); };
     measure(0); // the closing edge of a cycle
     for (auto place = kept; place <= same; ++place)
         measure(place);
     measure(size);
-    travel_ = std::accumulate(legs_.begin(), legs_.end() - (problem_->cyclic ? 1 : 0), 0.0);
+    travel_ = std::accumulate(legs_.begin(), legs_.end() - (instance_->cyclic ? 1 : 0), 0.0);
 }
 
 /// Compute H[k] behind each visit for which it matters. The last `kept` ones are known.
@@ -162,14 +162,14 @@ void VisitRoute::weigh_own(std::size_t kept) {
         shares_[visit] = left * update.coupling * common_weight_[size - 1 - visit];
         left *= update.retention;
     }
-    auto const least = negligible_ * problem_->count;
+    auto const least = negligible_ * instance_->count;
     auto ends = false;
     for (auto follow = kept; follow < size; ++follow) {
         auto const visit = size - 1 - follow;
         auto const from = std::max(visit + 1, begin);
         auto const &update = later(visit);
         own_weight_[follow] =
-            ends ? 0.0 : -weigh_row(shares_, visits_, problem_->dissimilarities_from(visits_[visit]), from, size);
+            ends ? 0.0 : -weigh_row(shares_, visits_, instance_->dissimilarities_from(visits_[visit]), from, size);
         if (ends)
             continue;
         scale(shares_, update.retention, from, size);
@@ -183,10 +183,10 @@ void VisitRoute::weigh_own(std::size_t kept) {
 void VisitRoute::sum_owned() {
     auto const size = visits_.size();
     std::ranges::fill(owned_, 0.0);
-    if (problem_->steady) {
+    if (instance_->steady) {
         for (std::size_t follow = 0; follow < size; ++follow) {
             auto const visit = size - 1 - follow;
-            auto const &update = problem_->update(0, visits_[visit]);
+            auto const &update = instance_->update(0, visits_[visit]);
             owned_[follow + 1] = owned_[follow] - update.plasticity * own_weight_[follow] -
                                  update.coupling * common_weight_[follow] * own_[visit];
         }
@@ -195,14 +195,14 @@ void VisitRoute::sum_owned() {
     for (std::size_t follow = 0; follow < size && counts(follow); ++follow) {
         auto const visit = size - 1 - follow; // own part of the error in its region, at earlier places
         auto const region = visits_[visit];
-        auto const *const seen = problem_->dissimilarities_to(region);
+        auto const *const seen = instance_->dissimilarities_to(region);
         auto place = visit;
         shares_[place] = later(visit).coupling * common_weight_[follow];
-        for (; place > 0 && std::abs(shares_[place]) > negligible_ * problem_->count; --place)
+        for (; place > 0 && std::abs(shares_[place]) > negligible_ * instance_->count; --place)
             shares_[place - 1] = shares_[place] * later(place - 1).retention;
         for (auto own = own_at(region, place); place <= visit; ++place) {
             owned_[size - place] -= shares_[place] * own;
-            auto const &update = problem_->update(static_cast<Index>(place), visits_[place]);
+            auto const &update = instance_->update(static_cast<Index>(place), visits_[place]);
             own = update.retention * own + update.plasticity * seen[visits_[place]];
         }
     }
@@ -215,7 +215,7 @@ void VisitRoute::weigh() {
     auto const old = weighed_.size();
     auto const size = visits_.size();
     std::size_t kept = 0; // number of unchanged visits at the end
-    if (problem_->steady || old == size)
+    if (instance_->steady || old == size)
         while (kept < std::min(old, size) && weighed_[old - 1 - kept] == visits_[size - 1 - kept])
             ++kept;
     weighed_ = visits_;
@@ -227,7 +227,7 @@ void VisitRoute::weigh() {
         sum_weight_[follow + 1] = some(update.retention * sum_weight_[follow]);
         common_weight_[follow + 1] = some(update.second * common_weight_[follow]);
     }
-    if (problem_->coupled) {
+    if (instance_->coupled) {
         weigh_own(kept);
         sum_owned();
     }
@@ -235,9 +235,9 @@ void VisitRoute::weigh() {
         auto const visit = size - 1 - follow;
         auto const &update = later(visit);
         constant_[follow + 1] = constant_[follow] +
-                                sum_weight_[follow] * update.plasticity * problem_->scores[visits_[visit]] +
+                                sum_weight_[follow] * update.plasticity * instance_->scores[visits_[visit]] +
                                 common_weight_[follow] * update.noise;
-        if (problem_->coupled)
+        if (instance_->coupled)
             constant_[follow + 1] += update.plasticity * own_weight_[follow];
     }
     for (std::size_t follow = 0; follow <= size; ++follow) {
@@ -251,8 +251,8 @@ void VisitRoute::follow_region(Index region) {
     auto const size = visits_.size();
     region_own_.assign(size + 1, 0.0);
     region_weight_.assign(size + 1, 0.0);
-    auto const *const seen = problem_->dissimilarities_to(region);
-    auto const *const towards = problem_->dissimilarities_from(region);
+    auto const *const seen = instance_->dissimilarities_to(region);
+    auto const *const towards = instance_->dissimilarities_from(region);
     auto place = size;
     while (place > 0 && counts(size - place))
         --place;
@@ -261,7 +261,7 @@ void VisitRoute::follow_region(Index region) {
         region_own_[place] = own;
         if (place == size)
             break;
-        auto const &update = problem_->update(static_cast<Index>(place), visits_[place]);
+        auto const &update = instance_->update(static_cast<Index>(place), visits_[place]);
         own = update.retention * own + update.plasticity * seen[visits_[place]];
     }
     auto weight = 0.0;
@@ -270,7 +270,7 @@ void VisitRoute::follow_region(Index region) {
         auto const &update = later(visit);
         weight = update.retention * weight - update.coupling * common_weight_[follow] * towards[visits_[visit]];
         region_weight_[follow + 1] = weight;
-        if (std::abs(weight) <= negligible_ * problem_->count && !counts(follow))
+        if (std::abs(weight) <= negligible_ * instance_->count && !counts(follow))
             break;
     }
 }
@@ -278,30 +278,30 @@ void VisitRoute::follow_region(Index region) {
 std::span<double const> VisitRoute::insertion_values(Index region) {
     weigh();
     std::ranges::fill(prices_, inf);
-    std::size_t const begin = problem_->first >= 0 ? 1 : 0;
-    auto const end = prices_.size() - (problem_->last >= 0 ? 1 : 0);
-    if (static_cast<Index>(visits_.size()) < problem_->at_most) {
-        if (problem_->coupled)
+    std::size_t const begin = instance_->first >= 0 ? 1 : 0;
+    auto const end = prices_.size() - (instance_->last >= 0 ? 1 : 0);
+    if (static_cast<Index>(visits_.size()) < instance_->at_most) {
+        if (instance_->coupled)
             follow_region(region);
-        problem_->coupled ? compute_values<true>(region, begin, end) : compute_values<false>(region, begin, end);
+        instance_->coupled ? compute_values<true>(region, begin, end) : compute_values<false>(region, begin, end);
     }
     return prices_;
 }
 
 template <bool coupled> void VisitRoute::compute_values(Index region, std::size_t begin, std::size_t end) {
     auto const size = visits_.size();
-    auto const *const to = problem_->travel_to(region);
-    auto const *const from = problem_->travel_from(region);
-    auto const score = problem_->scores[region];
-    auto const spare = problem_->budget - travel_;
-    auto const present = problem_->rate * travel_;
-    auto update = problem_->update(0, region);
+    auto const *const to = instance_->travel_to(region);
+    auto const *const from = instance_->travel_from(region);
+    auto const score = instance_->scores[region];
+    auto const spare = instance_->budget - travel_;
+    auto const present = instance_->rate * travel_;
+    auto update = instance_->update(0, region);
     for (auto place = begin; place < end; ++place) {
         auto const detour = to[stops_[place]] + from[stops_[place + 1]] - legs_[place];
         if (detour > spare)
             continue;
-        if (!problem_->steady)
-            update = problem_->update(static_cast<Index>(place), region);
+        if (!instance_->steady)
+            update = instance_->update(static_cast<Index>(place), region);
         auto const follow = size - place;
         auto const weight = sum_weight_[follow];
         auto const common_weight = common_weight_[follow];
@@ -310,7 +310,7 @@ template <bool coupled> void VisitRoute::compute_values(Index region, std::size_
         if constexpr (coupled)
             error += update.retention * owned_[follow] + update.plasticity * region_weight_[follow] -
                      update.coupling * common_weight * region_own_[place];
-        prices_[place] = present + problem_->rate * detour + error;
+        prices_[place] = present + instance_->rate * detour + error;
     }
 }
 } // namespace learnroute

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "visit_problem.h"
+#include "instance.h"
 
 #include <memory>
 #include <span>
@@ -18,7 +18,7 @@ namespace learnroute {
 /// are sums over the visits before and behind; visits with a negligible share are left out. The weights are computed
 /// only when they are needed.
 class VisitRoute {
-    std::shared_ptr<VisitProblem const> problem_;
+    std::shared_ptr<Instance const> instance_;
     double negligible_; // threshold below which shares and weights are ignored; 0 if they may grow
     std::vector<Index> visits_;
     std::vector<Index> stops_;   // the visits, with the stops before and after them
@@ -44,7 +44,7 @@ class VisitRoute {
     std::vector<double> prices_;
     std::vector<double> shares_; // of each visit in the model, or in the later errors
 
-    [[nodiscard]] VisitProblem::Update const &later(std::size_t visit) const;
+    [[nodiscard]] ErrorUpdate const &later(std::size_t visit) const;
     [[nodiscard]] bool counts(std::size_t follow) const;
     [[nodiscard]] double own_at(Index region, std::size_t place) const;
     void find_own(std::size_t kept, std::size_t same);
@@ -55,9 +55,9 @@ class VisitRoute {
     template <bool coupled> void compute_values(Index region, std::size_t begin, std::size_t end);
 
 public:
-    explicit VisitRoute(std::shared_ptr<VisitProblem const> problem);
+    explicit VisitRoute(std::shared_ptr<Instance const> instance);
 
-    [[nodiscard]] VisitProblem const &problem() const { return *problem_; }
+    [[nodiscard]] Instance const &instance() const { return *instance_; }
     [[nodiscard]] std::vector<Index> const &visits() const { return visits_; }
     [[nodiscard]] double travel() const { return travel_; }
     /// The value of the sequence; infinity if it is empty.

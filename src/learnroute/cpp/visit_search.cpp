@@ -7,39 +7,40 @@
 #include <utility>
 
 namespace learnroute {
-VisitSearch::VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
+VisitSearch::VisitSearch(std::shared_ptr<Instance const> instance, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
-    : RuinSearch(problem->regions, near, params, seed), route_(std::move(problem)), places_(route_.problem().regions) {
+    : RuinSearch(instance->regions, near, params, seed), route_(std::move(instance)),
+      places_(route_.instance().regions) {
     find_sway();
 }
 
 /// The effect of earlier visits decreases with each of the last ones (`learnroute.model.law`), and is bounded by the
 /// range of the dissimilarities.
 void VisitSearch::find_sway() {
-    auto const &problem = route_.problem();
+    auto const &instance = route_.instance();
     auto retention = 0.0;
     auto second = 0.0;
     auto coupling = 0.0;
     auto quiet = inf;
     auto noisy = -inf;
-    for (auto const &update : problem.updates) {
+    for (auto const &update : instance.updates) {
         retention = std::max(retention, std::abs(update.retention));
         second = std::max(second, std::abs(update.second));
         coupling = std::max(coupling, std::abs(update.coupling));
         quiet = std::min(quiet, update.noise);
         noisy = std::max(noisy, update.noise);
     }
-    auto const [low, high] = std::ranges::minmax(problem.scores);
+    auto const [low, high] = std::ranges::minmax(instance.scores);
     auto farthest = 0.0;
-    for (auto const *distances : {&problem.initial, &problem.towards})
+    for (auto const *distances : {&instance.initial, &instance.towards})
         for (auto const distance : *distances)
             farthest = std::max(farthest, distance);
-    auto sum = std::max(high, problem.total) - std::min(low, problem.total);
-    auto common = problem.count * (coupling * farthest + noisy - quiet) / (1.0 - second);
-    auto own = problem.count * coupling * farthest;
+    auto sum = std::max(high, instance.total) - std::min(low, instance.total);
+    auto common = instance.count * (coupling * farthest + noisy - quiet) / (1.0 - second);
+    auto own = instance.count * coupling * farthest;
     auto paired = 0.0;
     sway_.push_back(inf);
-    for (Index follow = 1; follow <= problem.at_most; ++follow) {
+    for (Index follow = 1; follow <= instance.at_most; ++follow) {
         paired = second * paired + own;
         sum *= retention;
         common *= second;
@@ -49,21 +50,21 @@ void VisitSearch::find_sway() {
 }
 
 double VisitSearch::least_loss() const {
-    auto const &problem = route_.problem();
+    auto const &instance = route_.instance();
     auto const size = current_.size();
     auto same = size; // first visit of the unchanged end
     while (same > 0 && current_[same - 1] == trial_[same - 1])
         --same;
     auto const sway = sway_[size - same];
-    if (sway == inf || problem.cyclic)
+    if (sway == inf || instance.cyclic)
         return -inf;
     auto longer = 0.0;
     for (auto place = static_cast<std::size_t>(std::ranges::mismatch(current_, trial_).in1 - current_.begin());
          place <= same; ++place) {
-        auto const before = [&](auto const &visits) { return place > 0 ? visits[place - 1] : problem.outside(); };
-        longer += problem.travel(before(trial_), trial_[place]) - problem.travel(before(current_), current_[place]);
+        auto const before = [&](auto const &visits) { return place > 0 ? visits[place - 1] : instance.outside(); };
+        longer += instance.travel(before(trial_), trial_[place]) - instance.travel(before(current_), current_[place]);
     }
-    return problem.rate * longer - sway;
+    return instance.rate * longer - sway;
 }
 
 void VisitSearch::start(std::span<Index const> visits) {
@@ -85,7 +86,7 @@ bool VisitSearch::insert(std::span<Index const> regions) {
     current_ = trial_;
     is_located_ = false;
     value_ = route_.value();
-    if (has_enough() && has_required(route_.problem()) && value_ < best_value_) {
+    if (has_enough() && has_required(route_.instance()) && value_ < best_value_) {
         best_ = current_;
         best_value_ = value_;
     }
@@ -96,9 +97,9 @@ void VisitSearch::locate() {
     if (is_located_)
         return;
     is_located_ = true;
-    auto const &problem = route_.problem();
-    begin_ = problem.first >= 0 ? 1 : 0;
-    end_ = static_cast<Index>(current_.size()) - (problem.last >= 0 ? 1 : 0);
+    auto const &instance = route_.instance();
+    begin_ = instance.first >= 0 ? 1 : 0;
+    end_ = static_cast<Index>(current_.size()) - (instance.last >= 0 ? 1 : 0);
     std::ranges::fill(places_, -1);
     for (auto place = begin_; place < end_; ++place)
         if (places_[current_[place]] < 0 || rng_.coin())
@@ -124,11 +125,11 @@ bool VisitSearch::rearrange() {
 }
 
 bool VisitSearch::recombine() {
-    auto const &problem = route_.problem();
+    auto const &instance = route_.instance();
     lengths_.assign(1, 0.0);
     auto longest = 0.0;
     for (auto place = begin_ + 1; place < end_; ++place) {
-        auto const way = problem.travel(current_[place - 1], current_[place]);
+        auto const way = instance.travel(current_[place - 1], current_[place]);
         lengths_.push_back(lengths_.back() + way);
         longest = std::max(longest, way);
     }
@@ -142,7 +143,7 @@ bool VisitSearch::recombine() {
 }
 
 void VisitSearch::ruin() {
-    auto const &problem = route_.problem();
+    auto const &instance = route_.instance();
     auto const begin = begin_;
     auto const end = end_;
     std::ranges::fill(counts_, 0);
@@ -150,7 +151,7 @@ void VisitSearch::ruin() {
         ++counts_[region];
     trial_ = current_;
     absent_.clear();
-    auto const seed = begin < end ? current_[begin + rng_.below(end - begin)] : rng_.below(problem.regions);
+    auto const seed = begin < end ? current_[begin + rng_.below(end - begin)] : rng_.below(instance.regions);
     auto const remove = [&](Index region, Index longest) {
         auto const place = places_[region];
         if (place < 0 || trial_[place] < 0)
@@ -169,16 +170,16 @@ void VisitSearch::ruin() {
         remove_strings(seed, end - begin, remove);
         std::erase(trial_, -1);
     }
-    add_others(problem, seed);
+    add_others(instance, seed);
 }
 
 bool VisitSearch::recreate(double contrary) {
-    auto const &problem = route_.problem();
-    auto const is_full = trial_.size() + absent_.size() > static_cast<std::size_t>(problem.at_most);
-    shuffle_absent(problem, problem.budget < inf || is_full);
+    auto const &instance = route_.instance();
+    auto const is_full = trial_.size() + absent_.size() > static_cast<std::size_t>(instance.at_most);
+    shuffle_absent(instance, instance.budget < inf || is_full);
     for (auto const region : absent_) {
-        auto const required = problem.required[region] && counts_[region] == 0;
-        auto const needed = required || static_cast<Index>(trial_.size()) < problem.at_least;
+        auto const required = instance.required[region] && counts_[region] == 0;
+        auto const needed = required || static_cast<Index>(trial_.size()) < instance.at_least;
         auto least = inf;
         std::size_t best = 0;
         auto const prices = route_.insertion_values(region);
@@ -220,7 +221,7 @@ void VisitSearch::try_change(double temperature) {
         if (!recreate(params_.contrary) || !has_enough())
             return;
     }
-    if (route_.travel() > route_.problem().budget)
+    if (route_.travel() > route_.instance().budget)
         return;
     auto const value = route_.value();
     if (value > value_)

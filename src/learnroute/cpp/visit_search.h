@@ -28,7 +28,7 @@ class VisitSearch : public RuinSearch {
     std::vector<double> lengths_; // cumulative travel up to each place
     std::vector<double> sway_;    // maximum change of the error, by the number of unchanged visits at the end
 
-    [[nodiscard]] bool has_enough() const { return static_cast<Index>(trial_.size()) >= route_.problem().at_least; }
+    [[nodiscard]] bool has_enough() const { return static_cast<Index>(trial_.size()) >= route_.instance().at_least; }
     /// Find a place of each region whose visit may be moved.
     void locate();
     /// Apply a random 2-opt or Or-opt move to nearby visits. Return whether there was one.
@@ -46,7 +46,7 @@ class VisitSearch : public RuinSearch {
     void try_change(double temperature);
 
 public:
-    VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
+    VisitSearch(std::shared_ptr<Instance const> instance, MatrixView<std::int64_t> near, RuinParams params,
                 std::uint64_t seed);
 
     /// Start from a sequence. It must begin and end at the fixed regions, if any; required visits may be missing.

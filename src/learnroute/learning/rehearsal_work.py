@@ -20,7 +20,7 @@ from learnroute.learning.planned_training import rule_of_model
 from learnroute.learning.rehearsed_routes import RehearsedRoutes
 from learnroute.learning.transfers import common_scaling, transfer
 from learnroute.model.fleet import Fleet
-from learnroute.model.fleet_objective import FleetObjective, FleetRoutes, FleetRules, Service
+from learnroute.model.fleet_objective import ONE, FleetObjective, FleetRoutes, Service
 from learnroute.model.learners import Calibrated, Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.losses import objective_of, visit_objective_of
 from learnroute.model.problem import Problem
@@ -40,9 +40,6 @@ NEARLY = 0.01  # a loss at most this share above the lowest one counts as nearly
 COARSE = 0.25  # share of the usual effort spent on each λ
 FEWEST_DRAWS, PROBED = 2, 4  # draws and regions
 PREPARING, BEGINNING, SEARCHING = 0.4, 0.2, 0.5  # of the remaining time, for draws, first routes and the search
-
-
-ONE = FleetRules(vehicles=1, models=1, merged=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,6 +52,9 @@ class FleetRules:
         return max(self.vehicles, self.models)
 
 
+ONE = FleetRules(1, 1, merged=True)  # one vehicle with one model
+
+
 class FleetRoutes(NamedTuple):
     """The visits of each vehicle in order, by region, and the model that each visit trains."""
 

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from learnroute import _core
 from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
-from learnroute.model.rounding import SAME
 from learnroute.solvers.visits.core_problem import CoreProblem
 
 Rows = tuple[list[list[int]], list[list[int]]]
 
 
-def core_problem(objective: FleetObjective, visits: CoreProblem | None = None) -> _core.FleetProblem:
-    """Return the core's problem, with the same numbers of regions; `visits` may be given if it is known."""
-    rules = objective.rules
-    return _core.FleetProblem(
-        (visits or CoreProblem(objective.visits, with_forbidden=True)).core,
-        np.ascontiguousarray(objective.visits.known.region_weights),
-        vehicles=rules.vehicles, models=rules.size, merged=rules.merged, equal=rules.equal, longest=rules.longest,
-        limit=rules.limit * (1 + SAME / 2),
-    )  # fmt: skip
+def core_problem(objective: FleetObjective) -> _core.Instance:
+    """Return the core's problem, with the same numbers of regions."""
+    return CoreProblem(objective.visits, objective.rules, with_forbidden=True).core
 
 
 def routes_from(rows: Rows) -> FleetRoutes | None:

@@ -11,7 +11,7 @@ from learnroute.errors import InputError
 from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes, Service
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.fleets.core_problem import core_problem, routes_from
+from learnroute.solvers.fleets.core_problem import routes_from
 from learnroute.solvers.params import DEFAULTS, SolverParams, VisitSearchParams
 from learnroute.solvers.visits.annealing import Annealing
 from learnroute.solvers.visits.core_problem import CoreProblem
@@ -73,11 +73,11 @@ class _Annealing(Annealing[FleetRoutes]):
 
     def __init__(self, objective: FleetObjective, rng: np.random.Generator, params: VisitSearchParams) -> None:
         self.objective, self.rng = objective, rng
-        visits, size = CoreProblem(objective.visits, with_forbidden=True), objective.size
+        problem, size = CoreProblem(objective.visits, objective.rules, with_forbidden=True), objective.size
         work = size * (10 + objective.rules.size + size * objective.visits.updates.coupled)
         super().__init__(objective, size, work, params)
         self.search: _core.FleetSearch = _core.FleetSearch(
-            core_problem(objective, visits), visits.nearest(params.near), **params.ruin, seed=int(rng.integers(2**63))
+            problem.core, problem.nearest(params.near), **params.ruin, seed=int(rng.integers(2**63))
         )
 
     def begin(self, route: FleetRoutes) -> None:

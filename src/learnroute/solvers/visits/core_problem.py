@@ -6,6 +6,7 @@ import numpy as np
 
 from learnroute import _core
 from learnroute.errors import InputError
+from learnroute.model.fleet_objective import ONE, FleetRules
 from learnroute.model.rounding import SAME
 from learnroute.model.validation import IntArray
 from learnroute.model.visit_objective import VisitObjective, VisitRules
@@ -23,7 +24,7 @@ class CoreProblem:
     within the core's budget.
     """
 
-    def __init__(self, objective: VisitObjective, with_forbidden: bool = False) -> None:
+    def __init__(self, objective: VisitObjective, fleet: FleetRules = ONE, with_forbidden: bool = False) -> None:
         rules, ends, first = objective.rules, objective.ends, objective.first
         self.regions: IntArray = np.flatnonzero(rules.allowed | with_forbidden)
         self.size = len(self.regions)
@@ -59,10 +60,13 @@ class CoreProblem:
         needed = objective.updates.coupled or with_forbidden
         apart = objective.known.matrix[np.ix_(self.regions, self.regions)] if needed else np.zeros((self.size,) * 2)
         retention, plasticity, coupling, second, noise = tables
-        self.core = _core.VisitProblem(
+        importance = objective.known.region_weights[self.regions]
+        self.core = _core.Instance(
             travel, objective.rate, retention, plasticity, coupling, second, noise, np.ascontiguousarray(apart),
             self.initial, self.scores, objective.total, objective.count, self.required, self.repeats,
             rules.at_least, self.at_most, rules.budget * (1 + SAME / 2), self.first, self.last, self.cyclic,
+            importance=importance, vehicles=fleet.vehicles, models=fleet.size, merged=fleet.merged, equal=fleet.equal,
+            longest=fleet.longest, limit=fleet.limit * (1 + SAME / 2),
         )  # fmt: skip
 
     def nearest(self, most: int) -> IntArray:

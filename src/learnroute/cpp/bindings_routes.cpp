@@ -1,5 +1,8 @@
 #include "arrays.h"
 #include "bindings.h"
+#include "fleet_enumeration.h"
+#include "fleet_search.h"
+#include "route_rows.h"
 #include "visit_enumeration.h"
 #include "visit_labelling.h"
 #include "visit_search.h"
@@ -33,53 +36,62 @@ std::vector<double> transpose(FloatMatrix const &matrix) {
     return found;
 }
 
-void bind_problem(nb::module_ &m) {
-    nb::class_<VisitProblem>(m, "VisitProblem", "Optional and repeated visits (`model.visit_objective`).")
+void bind_instance(nb::module_ &m) {
+    nb::class_<Instance>(m, "Instance", "A problem by indices: travel, law, rules of visits, vehicles and models.")
         .def(
             "__init__",
-            [](VisitProblem *self, FloatMatrix const &travel, double rate, FloatMatrix const &retention,
+            [](Instance *self, FloatMatrix const &travel, double rate, FloatMatrix const &retention,
                FloatMatrix const &plasticity, FloatMatrix const &coupling, FloatMatrix const &second,
                FloatMatrix const &noise, FloatMatrix const &dissimilarities, FloatVector const &initial,
                FloatVector const &scores, double total, double count, BoolVector const &required,
                IntVector const &repeats, Index at_least, Index at_most, double budget, Index first, Index last,
-               bool cyclic) {
-                std::vector<VisitProblem::Update> updates;
+               bool cyclic, FloatVector const &importance, Index vehicles, Index models, bool merged, bool equal,
+               bool longest, double limit) {
+                std::vector<ErrorUpdate> updates;
                 for (std::size_t i = 0; i < retention.size(); ++i)
                     updates.push_back({retention.data()[i], plasticity.data()[i], coupling.data()[i], second.data()[i],
                                        noise.data()[i]});
-                auto const coupled = std::ranges::any_of(span_of(coupling), [](double q) { return q != 0.0; });
-                new (self) VisitProblem{static_cast<Index>(scores.size()),
-                                        rate,
-                                        vector_of(travel),
-                                        transpose(travel),
-                                        std::move(updates),
-                                        retention.shape(0) == 1,
-                                        retention.shape(1) == 1,
-                                        coupled,
-                                        vector_of(dissimilarities),
-                                        transpose(dissimilarities),
-                                        vector_of(initial),
-                                        vector_of(scores),
-                                        total,
-                                        count,
-                                        {required.data(), required.data() + required.size()},
-                                        indices_of(repeats),
-                                        at_least,
-                                        at_most,
-                                        budget,
-                                        first,
-                                        last,
-                                        cyclic};
+                new (self)
+                    Instance{.regions = static_cast<Index>(scores.size()),
+                             .rate = rate,
+                             .from = vector_of(travel),
+                             .to = transpose(travel),
+                             .updates = std::move(updates),
+                             .steady = retention.shape(0) == 1,
+                             .uniform = retention.shape(1) == 1,
+                             .coupled = std::ranges::any_of(span_of(coupling), [](double q) { return q != 0.0; }),
+                             .towards = vector_of(dissimilarities),
+                             .transposed = transpose(dissimilarities),
+                             .initial = vector_of(initial),
+                             .scores = vector_of(scores),
+                             .total = total,
+                             .count = count,
+                             .required = {required.data(), required.data() + required.size()},
+                             .repeats = indices_of(repeats),
+                             .at_least = at_least,
+                             .at_most = at_most,
+                             .budget = budget,
+                             .first = first,
+                             .last = last,
+                             .cyclic = cyclic,
+                             .importance = vector_of(importance),
+                             .vehicles = vehicles,
+                             .models = models,
+                             .merged = merged,
+                             .equal = equal,
+                             .longest = longest && vehicles > 1,
+                             .limit = limit};
             },
             "travel"_a, "rate"_a, "retention"_a, "plasticity"_a, "coupling"_a, "second"_a, "noise"_a,
             "dissimilarities"_a, "initial"_a, "scores"_a, "total"_a, "count"_a, "required"_a, "repeats"_a, "at_least"_a,
-            "at_most"_a, "budget"_a, "first"_a, "last"_a, "cyclic"_a,
+            "at_most"_a, "budget"_a, "first"_a, "last"_a, "cyclic"_a, nb::kw_only(), "importance"_a, "vehicles"_a,
+            "models"_a, "merged"_a, "equal"_a, "longest"_a, "limit"_a,
             "Travel has one additional stop, at which routes start and end. Tables of updates have one row per "
-            "position or a single row, and one column per region or a single column. First and last are "
-            "regions, or -1.")
+            "position or a single row, and one column per region or a single column. First and last are regions, or "
+            "-1. `models` is their total number: one per vehicle if there are several vehicles.")
         .def(
             "nearest",
-            [](VisitProblem const &self, std::size_t most) {
+            [](Instance const &self, std::size_t most) {
                 auto lists = without_gil([&] { return self.nearest(most); });
                 return to_numpy(std::move(lists), most);
             },
@@ -87,8 +99,16 @@ void bind_problem(nb::module_ &m) {
 }
 
 void bind_exact(nb::module_ &m) {
+    nb::class_<FleetEnumeration>(m, "FleetEnumeration", "The best routes of a fleet, by complete enumeration.")
+        .def(nb::init<std::shared_ptr<Instance const>, double>(), "instance"_a, "relative"_a)
+        .def("advance", &FleetEnumeration::advance, "nodes"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Process up to `nodes` more nodes; return whether all routes have been enumerated.")
+        .def_prop_ro(
+            "best", [](FleetEnumeration const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
+            "The regions and the models of the best routes; empty if there are no feasible ones.")
+        .def_prop_ro("low", &FleetEnumeration::low, "A lower bound on all values that accounts for rounding.");
     nb::class_<VisitEnumeration>(m, "VisitEnumeration", "The best sequence of visits, by complete enumeration.")
-        .def(nb::init<std::shared_ptr<VisitProblem const>, double>(), "problem"_a, "relative"_a)
+        .def(nb::init<std::shared_ptr<Instance const>, double>(), "instance"_a, "relative"_a)
         .def("advance", &VisitEnumeration::advance, "nodes"_a, nb::call_guard<nb::gil_scoped_release>(),
              "Process up to `nodes` more nodes; return whether all sequences have been enumerated.")
         .def_prop_ro(
@@ -96,8 +116,7 @@ void bind_exact(nb::module_ &m) {
             nb::rv_policy::automatic, "The best sequence; empty if there is no feasible one.")
         .def_prop_ro("low", &VisitEnumeration::low, "A lower bound on all values that accounts for rounding.");
     nb::class_<VisitLabelling>(m, "VisitLabelling", "The best sequence of visits if errors are not coupled.")
-        .def(nb::init<std::shared_ptr<VisitProblem const>, double, std::size_t>(), "problem"_a, "bound"_a,
-             "most_labels"_a)
+        .def(nb::init<std::shared_ptr<Instance const>, double, std::size_t>(), "instance"_a, "bound"_a, "most_labels"_a)
         .def("advance", &VisitLabelling::advance, "looks"_a, nb::call_guard<nb::gil_scoped_release>(),
              "Examine about `looks` labels; return whether the labelling has ended.")
         .def_prop_ro("full", &VisitLabelling::full, "Whether the limit on labels was exceeded.")
@@ -108,8 +127,41 @@ void bind_exact(nb::module_ &m) {
 }
 
 void bind_search(nb::module_ &m) {
+    nb::class_<FleetSearch>(m, "FleetSearch", "Ruin and recreate of the routes of a fleet, by simulated annealing.")
+        .def(
+            "__init__",
+            [](FleetSearch *self, std::shared_ptr<Instance const> instance, IntMatrix const &near, double rearranged,
+               double removed, Index string, Index added, double blink, double contrary, std::uint64_t seed) {
+                new (self) FleetSearch(std::move(instance), matrix_of(near),
+                                       {rearranged, removed, string, added, blink, contrary}, seed);
+            },
+            "instance"_a, "near"_a, nb::kw_only(), "rearranged"_a, "removed"_a, "string"_a, "added"_a, "blink"_a,
+            "contrary"_a, "seed"_a, "`near` lists the nearest other regions of each, nearest first.")
+        .def(
+            "start",
+            [](FleetSearch &self, Rows const &regions, Rows const &models, std::vector<double> weights,
+               std::vector<Index> served_by) {
+                self.start(from_rows(regions, models), {std::move(weights), std::move(served_by)});
+            },
+            "regions"_a, "models"_a, "weights"_a, "served_by"_a,
+            "Start from routes that begin and end at the required regions.")
+        .def(
+            "insert",
+            [](FleetSearch &self, IntVector const &regions) {
+                nb::gil_scoped_release release;
+                self.insert(indices_of(regions));
+            },
+            "regions"_a, "Insert regions that are required or pay.")
+        .def("run", &FleetSearch::run, "iterations"_a, "temperature"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Ruin and recreate `iterations` times.")
+        .def_prop_ro(
+            "best", [](FleetSearch const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
+            "The regions and the models of the best feasible routes since the start; empty if there were none.")
+        .def_prop_ro("best_value", &FleetSearch::best_value, "Their value.")
+        .def_prop_ro("typical_loss", &FleetSearch::typical_loss,
+                     "The median cost increase of the last run's iterations that made the routes worse.");
     nb::class_<VisitRoute>(m, "VisitRoute", "A sequence of visits, its value, and its value with one additional visit.")
-        .def(nb::init<std::shared_ptr<VisitProblem const>>(), "problem"_a)
+        .def(nb::init<std::shared_ptr<Instance const>>(), "instance"_a)
         .def(
             "assign", [](VisitRoute &self, IntVector const &visits) { self.assign(indices_of(visits)); }, "visits"_a,
             "Set the visits.")
@@ -122,12 +174,12 @@ void bind_search(nb::module_ &m) {
     nb::class_<VisitSearch>(m, "VisitSearch", "Ruin and recreate of a sequence of visits, by simulated annealing.")
         .def(
             "__init__",
-            [](VisitSearch *self, std::shared_ptr<VisitProblem const> problem, IntMatrix const &near, double rearranged,
+            [](VisitSearch *self, std::shared_ptr<Instance const> instance, IntMatrix const &near, double rearranged,
                double removed, Index string, Index added, double blink, double contrary, std::uint64_t seed) {
-                new (self) VisitSearch(std::move(problem), matrix_of(near),
+                new (self) VisitSearch(std::move(instance), matrix_of(near),
                                        {rearranged, removed, string, added, blink, contrary}, seed);
             },
-            "problem"_a, "near"_a, nb::kw_only(), "rearranged"_a, "removed"_a, "string"_a, "added"_a, "blink"_a,
+            "instance"_a, "near"_a, nb::kw_only(), "rearranged"_a, "removed"_a, "string"_a, "added"_a, "blink"_a,
             "contrary"_a, "seed"_a, "`near` lists the nearest other regions of each, nearest first.")
         .def(
             "start", [](VisitSearch &self, IntVector const &visits) { self.start(indices_of(visits)); }, "visits"_a,
@@ -153,8 +205,8 @@ void bind_search(nb::module_ &m) {
 }
 } // namespace
 
-void bind_visits(nb::module_ &m) {
-    bind_problem(m);
+void bind_routes(nb::module_ &m) {
+    bind_instance(m);
     bind_exact(m);
     bind_search(m);
 }
