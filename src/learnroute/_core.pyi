@@ -515,8 +515,8 @@ class Instance:
         Return the nearest others of each region by travel there and back, nearest first.
         """
 
-class FleetEnumeration:
-    """The best routes of a fleet, by complete enumeration."""
+class Enumeration:
+    """The best routes, by complete enumeration."""
 
     def __init__(self, instance: Instance, relative: float) -> None: ...
 
@@ -530,24 +530,6 @@ class FleetEnumeration:
         """
         The regions and the models of the best routes; empty if there are no feasible ones.
         """
-
-    @property
-    def low(self) -> float:
-        """A lower bound on all values that accounts for rounding."""
-
-class VisitEnumeration:
-    """The best sequence of visits, by complete enumeration."""
-
-    def __init__(self, instance: Instance, relative: float) -> None: ...
-
-    def advance(self, nodes: int) -> bool:
-        """
-        Process up to `nodes` more nodes; return whether all sequences have been enumerated.
-        """
-
-    @property
-    def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The best sequence; empty if there is no feasible one."""
 
     @property
     def low(self) -> float:
@@ -575,7 +557,7 @@ class VisitLabelling:
         The best sequence; empty if no feasible one has a value below the bound.
         """
 
-class FleetSearch:
+class RuinAndRecreate:
     """Ruin and recreate of the routes of a fleet, by simulated annealing."""
 
     def __init__(self, instance: Instance, near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, rearranged: float, removed: float, string: int, added: int, blink: float, contrary: float, seed: int) -> None:

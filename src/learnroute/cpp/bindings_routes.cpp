@@ -1,9 +1,8 @@
 #include "arrays.h"
 #include "bindings.h"
-#include "fleet_enumeration.h"
-#include "fleet_search.h"
+#include "enumeration.h"
 #include "route_rows.h"
-#include "visit_enumeration.h"
+#include "ruin_and_recreate.h"
 #include "visit_labelling.h"
 #include "visit_search.h"
 
@@ -99,22 +98,14 @@ void bind_instance(nb::module_ &m) {
 }
 
 void bind_exact(nb::module_ &m) {
-    nb::class_<FleetEnumeration>(m, "FleetEnumeration", "The best routes of a fleet, by complete enumeration.")
+    nb::class_<Enumeration>(m, "Enumeration", "The best routes, by complete enumeration.")
         .def(nb::init<std::shared_ptr<Instance const>, double>(), "instance"_a, "relative"_a)
-        .def("advance", &FleetEnumeration::advance, "nodes"_a, nb::call_guard<nb::gil_scoped_release>(),
+        .def("advance", &Enumeration::advance, "nodes"_a, nb::call_guard<nb::gil_scoped_release>(),
              "Process up to `nodes` more nodes; return whether all routes have been enumerated.")
         .def_prop_ro(
-            "best", [](FleetEnumeration const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
+            "best", [](Enumeration const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
             "The regions and the models of the best routes; empty if there are no feasible ones.")
-        .def_prop_ro("low", &FleetEnumeration::low, "A lower bound on all values that accounts for rounding.");
-    nb::class_<VisitEnumeration>(m, "VisitEnumeration", "The best sequence of visits, by complete enumeration.")
-        .def(nb::init<std::shared_ptr<Instance const>, double>(), "instance"_a, "relative"_a)
-        .def("advance", &VisitEnumeration::advance, "nodes"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Process up to `nodes` more nodes; return whether all sequences have been enumerated.")
-        .def_prop_ro(
-            "best", [](VisitEnumeration const &self) { return to_numpy_indices(self.best()); },
-            nb::rv_policy::automatic, "The best sequence; empty if there is no feasible one.")
-        .def_prop_ro("low", &VisitEnumeration::low, "A lower bound on all values that accounts for rounding.");
+        .def_prop_ro("low", &Enumeration::low, "A lower bound on all values that accounts for rounding.");
     nb::class_<VisitLabelling>(m, "VisitLabelling", "The best sequence of visits if errors are not coupled.")
         .def(nb::init<std::shared_ptr<Instance const>, double, std::size_t>(), "instance"_a, "bound"_a, "most_labels"_a)
         .def("advance", &VisitLabelling::advance, "looks"_a, nb::call_guard<nb::gil_scoped_release>(),
@@ -127,19 +118,21 @@ void bind_exact(nb::module_ &m) {
 }
 
 void bind_search(nb::module_ &m) {
-    nb::class_<FleetSearch>(m, "FleetSearch", "Ruin and recreate of the routes of a fleet, by simulated annealing.")
+    nb::class_<RuinAndRecreate>(m, "RuinAndRecreate",
+                                "Ruin and recreate of the routes of a fleet, by simulated annealing.")
         .def(
             "__init__",
-            [](FleetSearch *self, std::shared_ptr<Instance const> instance, IntMatrix const &near, double rearranged,
-               double removed, Index string, Index added, double blink, double contrary, std::uint64_t seed) {
-                new (self) FleetSearch(std::move(instance), matrix_of(near),
-                                       {rearranged, removed, string, added, blink, contrary}, seed);
+            [](RuinAndRecreate *self, std::shared_ptr<Instance const> instance, IntMatrix const &near,
+               double rearranged, double removed, Index string, Index added, double blink, double contrary,
+               std::uint64_t seed) {
+                new (self) RuinAndRecreate(std::move(instance), matrix_of(near),
+                                           {rearranged, removed, string, added, blink, contrary}, seed);
             },
             "instance"_a, "near"_a, nb::kw_only(), "rearranged"_a, "removed"_a, "string"_a, "added"_a, "blink"_a,
             "contrary"_a, "seed"_a, "`near` lists the nearest other regions of each, nearest first.")
         .def(
             "start",
-            [](FleetSearch &self, Rows const &regions, Rows const &models, std::vector<double> weights,
+            [](RuinAndRecreate &self, Rows const &regions, Rows const &models, std::vector<double> weights,
                std::vector<Index> served_by) {
                 self.start(from_rows(regions, models), {std::move(weights), std::move(served_by)});
             },
@@ -147,18 +140,18 @@ void bind_search(nb::module_ &m) {
             "Start from routes that begin and end at the required regions.")
         .def(
             "insert",
-            [](FleetSearch &self, IntVector const &regions) {
+            [](RuinAndRecreate &self, IntVector const &regions) {
                 nb::gil_scoped_release release;
                 self.insert(indices_of(regions));
             },
             "regions"_a, "Insert regions that are required or pay.")
-        .def("run", &FleetSearch::run, "iterations"_a, "temperature"_a, nb::call_guard<nb::gil_scoped_release>(),
+        .def("run", &RuinAndRecreate::run, "iterations"_a, "temperature"_a, nb::call_guard<nb::gil_scoped_release>(),
              "Ruin and recreate `iterations` times.")
         .def_prop_ro(
-            "best", [](FleetSearch const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
+            "best", [](RuinAndRecreate const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
             "The regions and the models of the best feasible routes since the start; empty if there were none.")
-        .def_prop_ro("best_value", &FleetSearch::best_value, "Their value.")
-        .def_prop_ro("typical_loss", &FleetSearch::typical_loss,
+        .def_prop_ro("best_value", &RuinAndRecreate::best_value, "Their value.")
+        .def_prop_ro("typical_loss", &RuinAndRecreate::typical_loss,
                      "The median cost increase of the last run's iterations that made the routes worse.");
     nb::class_<VisitRoute>(m, "VisitRoute", "A sequence of visits, its value, and its value with one additional visit.")
         .def(nb::init<std::shared_ptr<Instance const>>(), "instance"_a)

@@ -57,7 +57,7 @@ void Fleet::walk(std::size_t vehicle) {
     auto const round = instance_->cyclic && size > 0;
     stops.resize(size + 2);
     stops.front() = round ? route.back().region : outside;
-    std::ranges::transform(route, stops.begin() + 1, &FleetVisit::region);
+    std::ranges::transform(route, stops.begin() + 1, &Visit::region);
     stops.back() = round ? route.front().region : outside;
     legs.resize(size + 1);
     for (std::size_t place = 0; place <= size; ++place)
@@ -155,7 +155,7 @@ void Fleet::add_region(Index region, Index model, double sign) {
     own_counts_[model] += weight;
 }
 
-void Fleet::assign(FleetRoutes const &routes) {
+void Fleet::assign(Routes const &routes) {
     for (std::size_t vehicle = 0; vehicle < routes.size(); ++vehicle)
         if (routes_[vehicle] != routes[vehicle]) {
             routes_[vehicle] = routes[vehicle];

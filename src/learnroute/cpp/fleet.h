@@ -2,6 +2,7 @@
 
 #include "instance.h"
 #include "merge_weights.h"
+#include "routes.h"
 #include "training.h"
 
 #include <algorithm>
@@ -12,28 +13,12 @@
 #include <vector>
 
 namespace learnroute {
-/// A visit to a region and the model that it trains.
-struct FleetVisit {
-    Index region;
-    Index model;
-
-    bool operator==(FleetVisit const &) const = default;
-};
-
-using FleetRoutes = std::vector<std::vector<FleetVisit>>;
-
 /// A place to insert a visit, and the value of the routes after the insertion.
 struct Insertion {
     double value = inf;
     Index vehicle = -1;
     Index place = -1;
     Index model = -1;
-};
-
-/// How models serve the regions: by their weighted average, or each region by one of the models.
-struct Service {
-    std::vector<double> weights;
-    std::vector<Index> served_by; // a model per region, or -1 for the untrained initial model
 };
 
 /// The routes of a fleet, their value, and their value with one additional visit.
@@ -50,7 +35,7 @@ class Fleet {
     };
 
     std::shared_ptr<Instance const> instance_;
-    FleetRoutes routes_;
+    Routes routes_;
     std::vector<Way> ways_;
     std::vector<double> costs_; // of all travel with one more visit, by place of insertion
     std::vector<Training> trainings_;
@@ -100,7 +85,7 @@ public:
     explicit Fleet(std::shared_ptr<Instance const> instance);
 
     [[nodiscard]] Instance const &instance() const { return *instance_; }
-    [[nodiscard]] FleetRoutes const &routes() const { return routes_; }
+    [[nodiscard]] Routes const &routes() const { return routes_; }
     [[nodiscard]] Service const &service() const { return service_; }
     [[nodiscard]] std::size_t visit_count() const;
     /// Travel beyond the limits of the vehicles plus travel beyond the budget of the fleet.
@@ -108,7 +93,7 @@ public:
     void set_penalty(double penalty) { penalty_ = penalty; }
 
     /// Set the routes.
-    void assign(FleetRoutes const &routes);
+    void assign(Routes const &routes);
     /// Set the service for which insertions are evaluated.
     void serve_by(Service const &service);
     /// The value with the current service and penalised excess travel. If the longest route is paid for, the others

@@ -10,9 +10,9 @@ namespace {
 constexpr std::size_t longest_segment = 3; // maximum number of visits that are moved together
 constexpr double optional_share = 0.5;     // share of moves that change the set of visited regions if some are optional
 constexpr double model_share = 0.3;        // share of moves that change the model of a visit if one vehicle has several
-constexpr FleetVisit separator{-1, 0};     // the next vehicle begins
+constexpr Visit separator{-1, 0};          // the next vehicle begins
 
-bool is_separator(FleetVisit const &visit) {
+bool is_separator(Visit const &visit) {
     return visit.region < 0;
 }
 } // namespace
@@ -27,7 +27,7 @@ std::size_t RehearsalSearch::visit_count(Sequence const &sequence) const {
     return sequence.size() + 1 - static_cast<std::size_t>(instance_->vehicles);
 }
 
-double RehearsalSearch::travel_of(std::span<FleetVisit const> route) const {
+double RehearsalSearch::travel_of(std::span<Visit const> route) const {
     if (route.empty())
         return 0.0;
     auto const outside = instance_->outside();
@@ -271,7 +271,7 @@ void RehearsalSearch::try_change(double temperature) {
         accept(value);
 }
 
-void RehearsalSearch::start(FleetRoutes const &routes) {
+void RehearsalSearch::start(Routes const &routes) {
     trial_.clear();
     for (std::size_t vehicle = 0; vehicle < routes.size(); ++vehicle) {
         if (vehicle > 0)
@@ -290,8 +290,8 @@ void RehearsalSearch::run(std::int64_t moves, double temperature) {
         try_change(temperature);
 }
 
-FleetRoutes RehearsalSearch::best() const {
-    FleetRoutes found(1);
+Routes RehearsalSearch::best() const {
+    Routes found(1);
     for (auto const &visit : best_)
         if (is_separator(visit))
             found.emplace_back();

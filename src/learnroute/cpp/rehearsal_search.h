@@ -24,7 +24,7 @@ namespace learnroute {
 /// and replace visits. If one vehicle has several models, moves also change the model that a visit trains. Each visit
 /// to a region has its own batch. Each model is trained again only from its first changed batch on.
 class RehearsalSearch {
-    using Sequence = std::vector<FleetVisit>;
+    using Sequence = std::vector<Visit>;
 
     /// The trainings of one model.
     struct Trained {
@@ -57,7 +57,7 @@ class RehearsalSearch {
 
     [[nodiscard]] bool has_several_models() const { return instance_->models > instance_->vehicles; }
     [[nodiscard]] std::size_t visit_count(Sequence const &sequence) const;
-    [[nodiscard]] double travel_of(std::span<FleetVisit const> route) const;
+    [[nodiscard]] double travel_of(std::span<Visit const> route) const;
     /// Return the paid travel of the trial, and whether it keeps all limits.
     [[nodiscard]] std::pair<double, bool> paid_travel() const;
     [[nodiscard]] std::vector<double> outcome_of(std::span<double const> models) const;
@@ -78,11 +78,11 @@ public:
                     Index batches_per_region, std::uint64_t seed);
 
     /// Start from feasible routes.
-    void start(FleetRoutes const &routes);
+    void start(Routes const &routes);
     /// Try `moves` random moves.
     void run(std::int64_t moves, double temperature);
 
-    [[nodiscard]] FleetRoutes best() const;
+    [[nodiscard]] Routes best() const;
     [[nodiscard]] double best_value() const { return best_value_; }
     /// The median cost increase of the moves of the last run that made the sequence worse; 0 if none did.
     [[nodiscard]] double typical_loss() const { return median(worse_); }

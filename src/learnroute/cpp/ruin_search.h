@@ -18,7 +18,7 @@ struct RuinParams {
     double contrary;   // share of visits inserted although they do not pay, or left out although they do
 };
 
-/// The common base of ruin and recreate of one route (`VisitSearch`) and of the routes of a fleet (`FleetSearch`).
+/// The common base of ruin and recreate of one route (`VisitSearch`) and of the routes of a fleet (`RuinAndRecreate`).
 class RuinSearch {
     std::vector<Index> near_; // nearest regions, nearest first, one row per region
     std::size_t listed_;      // entries per row

@@ -1,4 +1,4 @@
-"""Proved optimal routes of a fleet, by trying all of them (`cpp/fleet_enumeration.h`)."""
+"""Proved optimal routes of a fleet, by trying all of them (`cpp/enumeration.h`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def exact(
         raise RefusedError(f"exact: too many routes of {count}; use method auto or search")
     best = find_routes(objective, rng, replace(budget, spend_all=False), params.fleet_search, initial)
     terms = 64 * (objective.visits.rules.at_most + objective.size)
-    everything = _core.FleetEnumeration(core_problem(objective), margin(terms, 1.0))
+    everything = _core.Enumeration(core_problem(objective), margin(terms, 1.0))
     while not everything.advance(params.visit_proof.nodes_per_call):
         if budget.exhausted:
             if best is None:

@@ -1,4 +1,4 @@
-"""Search for the routes of a fleet: ruin and recreate (`cpp/fleet_search.h`), annealed from several starts."""
+"""Search for the routes of a fleet: ruin and recreate (`cpp/ruin_and_recreate.h`), annealed from several starts."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class _Annealing(Annealing[FleetRoutes]):
         problem, size = CoreProblem(objective.visits, objective.rules, with_forbidden=True), objective.size
         work = size * (10 + objective.rules.size + size * objective.visits.updates.coupled)
         super().__init__(objective, size, work, params)
-        self.search: _core.FleetSearch = _core.FleetSearch(
+        self.search: _core.RuinAndRecreate = _core.RuinAndRecreate(
             problem.core, problem.nearest(params.near), **params.ruin, seed=int(rng.integers(2**63))
         )
 

@@ -3,7 +3,7 @@
 If errors are not coupled and training has the same effect at every position, the cost of a visit depends only on the
 visits that follow. This allows dynamic programming from the end, as by Held and Karp, over states (visits to come, the
 first of them): over all sets of regions if each is visited once and there is no budget, otherwise by labels
-(`cpp/visit_labelling.h`). If errors are coupled, all sequences are tried (`cpp/visit_enumeration.h`).
+(`cpp/visit_labelling.h`). If errors are coupled, all sequences are tried (`cpp/enumeration.h`).
 """
 
 from __future__ import annotations
@@ -171,13 +171,14 @@ def _by_sequences(objective: VisitObjective, incumbent: IntArray | None, budget:
     """Prove by trying all sequences; not proved if rounding hides which one is the best."""
     problem = CoreProblem(objective)
     relative = margin(16 * problem.at_most, 1.0)
-    everything = _core.VisitEnumeration(problem.core, relative)
+    everything = _core.Enumeration(problem.core, relative)
     while not everything.advance(params.visit_proof.nodes_per_call):
         if budget.exhausted:
             return Proof(None, budget.end)
-    best = problem.regions[everything.best] if len(everything.best) else None
-    if best is None:
+    routes, _ = everything.best
+    if not routes:
         return Proof(None)
+    best = problem.regions[routes[0]]
     value = objective(best)
     proved = value + relative * objective.magnitude(best) - everything.low <= PROOF * abs(value)
     return Proof(best, "" if proved else CANCELLED)

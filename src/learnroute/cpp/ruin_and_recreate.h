@@ -16,10 +16,10 @@ namespace learnroute {
 /// cheapest place and for the best model. Random 2-opt, 2-opt*, Or-opt and exchange moves change segments that are
 /// longer than strings. The service of the models is optimised after each change. Travel beyond limits is penalised;
 /// the penalty is adapted so that about half of the routes are feasible (Vidal and others 2012).
-class FleetSearch : public RuinSearch {
+class RuinAndRecreate : public RuinSearch {
     /// The routes of a fleet, the service of its models, and their value.
     struct Solution {
-        FleetRoutes routes;
+        Routes routes;
         Service service;
         double value = inf;
         double excess = 0.0; // travel beyond limits
@@ -34,11 +34,11 @@ class FleetSearch : public RuinSearch {
     Fleet fleet_;
     Solution current_;
     Solution best_;
-    FleetRoutes trial_;
+    Routes trial_;
     std::vector<Place> places_; // place of a visit to each region
     std::vector<Place> movable_;
-    std::vector<FleetVisit> joined_; // all routes, concatenated
-    std::vector<double> lengths_;    // cumulative travel up to each place of them
+    std::vector<Visit> joined_;   // all routes, concatenated
+    std::vector<double> lengths_; // cumulative travel up to each place of them
     double least_penalty_ = 0.0;
     double penalty_ = 0.0; // per unit of travel beyond limits
     std::int64_t looks_ = 0;
@@ -64,19 +64,19 @@ class FleetSearch : public RuinSearch {
     void adapt_penalty();
 
 public:
-    FleetSearch(std::shared_ptr<Instance const> instance, MatrixView<std::int64_t> near, RuinParams params,
-                std::uint64_t seed);
+    RuinAndRecreate(std::shared_ptr<Instance const> instance, MatrixView<std::int64_t> near, RuinParams params,
+                    std::uint64_t seed);
 
     /// Start from routes and a service: the model that serves each region, or the weights of all models. Routes must
     /// begin and end at the fixed regions, if any. Required visits may be missing; they must then be inserted.
-    void start(FleetRoutes routes, Service service);
+    void start(Routes routes, Service service);
     /// Insert regions that are required or pay, one by one.
     void insert(std::span<Index const> regions);
     /// Ruin and recreate `iterations` times.
     void run(std::int64_t iterations, double temperature);
 
     /// The best feasible routes since the start; empty if there were none.
-    [[nodiscard]] FleetRoutes const &best() const { return best_.routes; }
+    [[nodiscard]] Routes const &best() const { return best_.routes; }
     [[nodiscard]] double best_value() const { return best_.value; }
 };
 } // namespace learnroute

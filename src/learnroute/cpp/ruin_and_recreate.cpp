@@ -1,4 +1,4 @@
-#include "fleet_search.h"
+#include "ruin_and_recreate.h"
 
 #include "route_moves.h"
 
@@ -7,15 +7,15 @@
 
 namespace learnroute {
 namespace {
-constexpr FleetVisit between_routes{-1, -1};
+constexpr Visit between_routes{-1, -1};
 constexpr std::int64_t period = 100; // iterations after which the penalty of travel beyond limits changes ...
 constexpr auto step = 1.2;           // ... by this factor, ...
 constexpr auto least = 0.1;          // ... from this share of the first penalty ...
 constexpr auto range = 1e6;          // ... up to this multiple of it
 } // namespace
 
-FleetSearch::FleetSearch(std::shared_ptr<Instance const> instance, MatrixView<std::int64_t> near, RuinParams params,
-                         std::uint64_t seed)
+RuinAndRecreate::RuinAndRecreate(std::shared_ptr<Instance const> instance, MatrixView<std::int64_t> near,
+                                 RuinParams params, std::uint64_t seed)
     : RuinSearch(instance->regions, near, params, seed), fleet_(std::move(instance)),
       places_(fleet_.instance().regions) {
     // at first, the longest edge costs as much beyond limits as the error of the initial model, plus its travel cost
@@ -29,7 +29,7 @@ FleetSearch::FleetSearch(std::shared_ptr<Instance const> instance, MatrixView<st
 
 /// The effect of earlier visits decreases with each of the last ones (`learnroute.model.law`), and is bounded by the
 /// range of the dissimilarities.
-void FleetSearch::find_sway() {
+void RuinAndRecreate::find_sway() {
     auto const &instance = fleet_.instance();
     auto retention = 0.0;
     auto second = 0.0;
@@ -63,7 +63,7 @@ void FleetSearch::find_sway() {
 }
 
 /// Return a lower bound on the cost increase of the trial route, from its travel and the unchanged visits at its end.
-double FleetSearch::least_loss() const {
+double RuinAndRecreate::least_loss() const {
     auto const &instance = fleet_.instance();
     if (sway_.empty() || instance.cyclic || current_.excess > 0.0)
         return -inf;
@@ -85,20 +85,20 @@ double FleetSearch::least_loss() const {
     return instance.rate * longer - sway;
 }
 
-void FleetSearch::count() {
+void RuinAndRecreate::count() {
     std::ranges::fill(counts_, 0);
     for (auto const &route : trial_)
         for (auto const &visit : route)
             ++counts_[visit.region];
 }
 
-void FleetSearch::start(FleetRoutes routes, Service service) {
+void RuinAndRecreate::start(Routes routes, Service service) {
     current_ = {std::move(routes), std::move(service), inf, 0.0};
     best_ = {};
     is_located_ = false;
 }
 
-void FleetSearch::insert(std::span<Index const> regions) {
+void RuinAndRecreate::insert(std::span<Index const> regions) {
     trial_ = current_.routes;
     count();
     fleet_.assign(trial_);
@@ -108,13 +108,13 @@ void FleetSearch::insert(std::span<Index const> regions) {
 }
 
 /// Return the value of the trial routes with the best service.
-double FleetSearch::value() {
+double RuinAndRecreate::value() {
     auto const enough = static_cast<Index>(fleet_.visit_count()) >= instance().at_least;
     return enough ? fleet_.travel_cost() + fleet_.serve().second : inf;
 }
 
 /// Accept the trial routes.
-void FleetSearch::accept(double value) {
+void RuinAndRecreate::accept(double value) {
     current_.routes = trial_;
     current_.service = fleet_.serve().first;
     current_.value = value;
@@ -124,7 +124,7 @@ void FleetSearch::accept(double value) {
         best_ = current_;
 }
 
-void FleetSearch::locate() {
+void RuinAndRecreate::locate() {
     if (is_located_)
         return;
     is_located_ = true;
@@ -144,7 +144,7 @@ void FleetSearch::locate() {
 }
 
 /// Let a random visit train another model. Return whether there is one.
-bool FleetSearch::relabel() {
+bool RuinAndRecreate::relabel() {
     auto &route = trial_[0];
     auto const models = instance().models;
     if (instance().vehicles > 1 || models == 1 || route.empty())
@@ -158,7 +158,7 @@ bool FleetSearch::relabel() {
 }
 
 /// Apply a random move to nearby visits. Return whether there was one.
-bool FleetSearch::rearrange() {
+bool RuinAndRecreate::rearrange() {
     trial_ = current_.routes;
     if (instance().vehicles == 1 && instance().models > 1 && rng_.below(3) == 0)
         return relabel();
@@ -184,7 +184,7 @@ bool FleetSearch::rearrange() {
 
 /// Concatenate the routes, cut them at long edges and join the parts differently, which may merge and split routes.
 /// Return whether that changes the routes.
-bool FleetSearch::recombine() {
+bool RuinAndRecreate::recombine() {
     std::vector<Index> vehicles; // only the first of consecutive unused vehicles
     joined_.clear();
     auto longest = 0.0;
@@ -225,30 +225,30 @@ bool FleetSearch::recombine() {
 }
 
 /// Let the visits of each vehicle train its model if there are several vehicles.
-void FleetSearch::set_models() {
+void RuinAndRecreate::set_models() {
     for (std::size_t vehicle = 0; trial_.size() > 1 && vehicle < trial_.size(); ++vehicle)
         for (auto &visit : trial_[vehicle])
             visit.model = static_cast<Index>(vehicle);
 }
 
 /// Swap or move segments of two routes.
-void FleetSearch::rearrange_between(Place here, Place there) {
+void RuinAndRecreate::rearrange_between(Place here, Place there) {
     auto &one = trial_[here.vehicle];
     auto &other = trial_[there.vehicle];
     auto const kind = rng_.below(4);
     if (kind == 0) { // 2-opt*: swap the tails
-        std::vector<FleetVisit> const tail(one.begin() + here.at + 1, one.end());
+        std::vector<Visit> const tail(one.begin() + here.at + 1, one.end());
         one.erase(one.begin() + here.at + 1, one.end());
         one.insert(one.end(), other.begin() + there.at, other.end());
         other.erase(other.begin() + there.at, other.end());
         other.insert(other.end(), tail.begin(), tail.end());
     } else if (kind == 1) { // 2-opt* with one of the two routes reversed
-        std::vector<FleetVisit> const head(one.begin(), one.begin() + here.at + 1);
-        std::vector<FleetVisit> const front(other.begin(), other.begin() + there.at + 1);
-        std::vector<FleetVisit> const tail(one.begin() + here.at + 1, one.end());
+        std::vector<Visit> const head(one.begin(), one.begin() + here.at + 1);
+        std::vector<Visit> const front(other.begin(), other.begin() + there.at + 1);
+        std::vector<Visit> const tail(one.begin() + here.at + 1, one.end());
         one.assign(head.begin(), head.end());
         one.insert(one.end(), front.rbegin(), front.rend());
-        std::vector<FleetVisit> const back(other.begin() + there.at + 1, other.end());
+        std::vector<Visit> const back(other.begin() + there.at + 1, other.end());
         other.assign(tail.rbegin(), tail.rend());
         other.insert(other.end(), back.begin(), back.end());
     } else { // move a segment behind the other visit; for a swap, in exchange for a segment of the other route
@@ -257,12 +257,12 @@ void FleetSearch::rearrange_between(Place here, Place there) {
         };
         auto const from = there.at;
         auto const many = length(other, from);
-        std::vector<FleetVisit> moved(other.begin() + from, other.begin() + from + many);
+        std::vector<Visit> moved(other.begin() + from, other.begin() + from + many);
         if (rng_.coin())
             std::ranges::reverse(moved);
         auto const behind = here.at + 1;
         auto const swapped = kind == 3 ? std::min(static_cast<Index>(one.size()) - behind, rng_.below(many + 1)) : 0;
-        std::vector<FleetVisit> const given(one.begin() + behind, one.begin() + behind + swapped);
+        std::vector<Visit> const given(one.begin() + behind, one.begin() + behind + swapped);
         other.erase(other.begin() + from, other.begin() + from + many);
         other.insert(other.begin() + from, given.begin(), given.end());
         one.erase(one.begin() + behind, one.begin() + behind + swapped);
@@ -271,7 +271,7 @@ void FleetSearch::rearrange_between(Place here, Place there) {
     set_models();
 }
 
-void FleetSearch::ruin() {
+void RuinAndRecreate::ruin() {
     trial_ = current_.routes;
     count();
     absent_.clear();
@@ -299,7 +299,7 @@ void FleetSearch::ruin() {
     if (!movable_.empty()) {
         remove_strings(seed, static_cast<Index>(movable_.size()), remove);
         for (auto &route : trial_)
-            std::erase_if(route, [](FleetVisit const &visit) { return visit.region < 0; });
+            std::erase_if(route, [](Visit const &visit) { return visit.region < 0; });
     }
     add_others(instance(), seed);
 }
@@ -307,7 +307,7 @@ void FleetSearch::ruin() {
 /// Insert absent regions, optional ones only if they pay. A share `contrary` of these decisions is reversed.
 ///
 /// Returns whether all required regions could be inserted.
-bool FleetSearch::recreate(double contrary) {
+bool RuinAndRecreate::recreate(double contrary) {
     shuffle_absent(instance(), fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(instance().at_most));
     fleet_.serve_by(current_.service);
     auto complete = true;
@@ -326,7 +326,7 @@ bool FleetSearch::recreate(double contrary) {
     return complete;
 }
 
-void FleetSearch::try_change(double temperature) {
+void RuinAndRecreate::try_change(double temperature) {
     locate();
     auto const rearranged = rng_.uniform() < params_.rearranged;
     auto const tolerance = temperature > 0.0 ? temperature * rng_.exponential() : 0.0;
@@ -349,7 +349,7 @@ void FleetSearch::try_change(double temperature) {
 }
 
 /// Raise the penalty if few of the recent routes kept all limits, otherwise lower it.
-void FleetSearch::adapt_penalty() {
+void RuinAndRecreate::adapt_penalty() {
     within_ += current_.excess == 0.0 ? 1 : 0;
     if (++looks_ % period != 0)
         return;
@@ -359,7 +359,7 @@ void FleetSearch::adapt_penalty() {
     within_ = 0;
 }
 
-void FleetSearch::run(std::int64_t iterations, double temperature) {
+void RuinAndRecreate::run(std::int64_t iterations, double temperature) {
     worse_.clear();
     for (; iterations > 0; --iterations) {
         try_change(temperature);
