@@ -557,14 +557,60 @@ class VisitLabelling:
         The best sequence; empty if no feasible one has a value below the bound.
         """
 
+class Training:
+    """
+    The sequence of regions that a model is trained in, and its summed error.
+    """
+
+    def __init__(self, instance: Instance) -> None: ...
+
+    def assign(self, regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+        """Set the regions; return whether errors change."""
+
+    @property
+    def value(self) -> float:
+        """The error over all regions."""
+
+    @property
+    def errors(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The expected error in each region."""
+
+    def insertion_values(self, region: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Return the value with an additional training in a region, by place of insertion.
+        """
+
+class Fleet:
+    """Routes, their value, and their value with one additional visit."""
+
+    def __init__(self, instance: Instance) -> None: ...
+
+    def assign(self, regions: Sequence[Sequence[int]], models: Sequence[Sequence[int]], weights: Sequence[float], served_by: Sequence[int]) -> None:
+        """Set the routes and the service of the models."""
+
+    @property
+    def value(self) -> float:
+        """The value of the routes."""
+
+    @property
+    def excess(self) -> float:
+        """Travel beyond the limits of the vehicles and of the fleet."""
+
+    def best_insertion(self, region: int) -> tuple[float, int, int, int]:
+        """
+        Return the value with one more visit, and its vehicle, place and model.
+        """
+
 class RuinAndRecreate:
-    """Ruin and recreate of the routes of a fleet, by simulated annealing."""
+    """Ruin and recreate of routes, by simulated annealing."""
 
     def __init__(self, instance: Instance, near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, rearranged: float, removed: float, string: int, added: int, blink: float, contrary: float, seed: int) -> None:
         """`near` lists the nearest other regions of each, nearest first."""
 
     def start(self, regions: Sequence[Sequence[int]], models: Sequence[Sequence[int]], weights: Sequence[float], served_by: Sequence[int]) -> None:
-        """Start from routes that begin and end at the required regions."""
+        """
+        Start from routes that begin and end at the required regions, and a service of their models.
+        """
 
     def insert(self, regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Insert regions that are required or pay."""
@@ -586,64 +632,6 @@ class RuinAndRecreate:
     def typical_loss(self) -> float:
         """
         The median cost increase of the last run's iterations that made the routes worse.
-        """
-
-class VisitRoute:
-    """
-    A sequence of visits, its value, and its value with one additional visit.
-    """
-
-    def __init__(self, instance: Instance) -> None: ...
-
-    def assign(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Set the visits."""
-
-    @property
-    def value(self) -> float:
-        """The value of the sequence; inf if it is empty."""
-
-    @property
-    def travel(self) -> float:
-        """Its travel."""
-
-    def insertion_values(self, region: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """
-        Return the value with an additional visit to a region, by place of insertion.
-        """
-
-class VisitSearch:
-    """Ruin and recreate of a sequence of visits, by simulated annealing."""
-
-    def __init__(self, instance: Instance, near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, rearranged: float, removed: float, string: int, added: int, blink: float, contrary: float, seed: int) -> None:
-        """`near` lists the nearest other regions of each, nearest first."""
-
-    def start(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Start from a sequence that begins and ends at the required regions."""
-
-    def insert(self, regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
-        """
-        Insert regions that are required or pay; return whether all required ones could be inserted.
-        """
-
-    def run(self, iterations: int, temperature: float) -> None:
-        """Ruin and recreate `iterations` times."""
-
-    @property
-    def current(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The current sequence."""
-
-    @property
-    def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The best feasible sequence since the start; empty if there was none."""
-
-    @property
-    def best_value(self) -> float:
-        """Its value."""
-
-    @property
-    def typical_loss(self) -> float:
-        """
-        The median cost increase of the last run's iterations that made the sequence worse.
         """
 
 class Rehearsal:

@@ -4,11 +4,12 @@
 #include "route_rows.h"
 #include "ruin_and_recreate.h"
 #include "visit_labelling.h"
-#include "visit_search.h"
 
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace learnroute {
 using namespace nb::literals;
@@ -117,9 +118,44 @@ void bind_exact(nb::module_ &m) {
             "The best sequence; empty if no feasible one has a value below the bound.");
 }
 
+void bind_values(nb::module_ &m) {
+    nb::class_<Training>(m, "Training", "The sequence of regions that a model is trained in, and its summed error.")
+        .def(nb::init<std::shared_ptr<Instance const>>(), "instance"_a)
+        .def(
+            "assign", [](Training &self, IntVector const &regions) { return self.assign(indices_of(regions)); },
+            "regions"_a, "Set the regions; return whether errors change.")
+        .def_prop_ro("value", &Training::value, "The error over all regions.")
+        .def_prop_ro(
+            "errors", [](Training &self) { return to_numpy_copy(self.errors()); }, nb::rv_policy::automatic,
+            "The expected error in each region.")
+        .def(
+            "insertion_values",
+            [](Training &self, Index region) { return to_numpy_copy(self.insertion_values(region)); }, "region"_a,
+            "Return the value with an additional training in a region, by place of insertion.");
+    nb::class_<Fleet>(m, "Fleet", "Routes, their value, and their value with one additional visit.")
+        .def(nb::init<std::shared_ptr<Instance const>>(), "instance"_a)
+        .def(
+            "assign",
+            [](Fleet &self, Rows const &regions, Rows const &models, std::vector<double> weights,
+               std::vector<Index> served_by) {
+                self.assign(from_rows(regions, models));
+                self.serve_by({std::move(weights), std::move(served_by)});
+            },
+            "regions"_a, "models"_a, "weights"_a, "served_by"_a, "Set the routes and the service of the models.")
+        .def_prop_ro("value", &Fleet::value, "The value of the routes.")
+        .def_prop_ro("excess", &Fleet::excess, "Travel beyond the limits of the vehicles and of the fleet.")
+        .def(
+            "best_insertion",
+            [](Fleet &self, Index region) {
+                Rng rng(0); // unused, because no place is skipped
+                auto const found = self.best_insertion(region, 0.0, rng);
+                return std::tuple(found.value, found.vehicle, found.place, found.model);
+            },
+            "region"_a, "Return the value with one more visit, and its vehicle, place and model.");
+}
+
 void bind_search(nb::module_ &m) {
-    nb::class_<RuinAndRecreate>(m, "RuinAndRecreate",
-                                "Ruin and recreate of the routes of a fleet, by simulated annealing.")
+    nb::class_<RuinAndRecreate>(m, "RuinAndRecreate", "Ruin and recreate of routes, by simulated annealing.")
         .def(
             "__init__",
             [](RuinAndRecreate *self, std::shared_ptr<Instance const> instance, IntMatrix const &near,
@@ -137,7 +173,7 @@ void bind_search(nb::module_ &m) {
                 self.start(from_rows(regions, models), {std::move(weights), std::move(served_by)});
             },
             "regions"_a, "models"_a, "weights"_a, "served_by"_a,
-            "Start from routes that begin and end at the required regions.")
+            "Start from routes that begin and end at the required regions, and a service of their models.")
         .def(
             "insert",
             [](RuinAndRecreate &self, IntVector const &regions) {
@@ -153,54 +189,13 @@ void bind_search(nb::module_ &m) {
         .def_prop_ro("best_value", &RuinAndRecreate::best_value, "Their value.")
         .def_prop_ro("typical_loss", &RuinAndRecreate::typical_loss,
                      "The median cost increase of the last run's iterations that made the routes worse.");
-    nb::class_<VisitRoute>(m, "VisitRoute", "A sequence of visits, its value, and its value with one additional visit.")
-        .def(nb::init<std::shared_ptr<Instance const>>(), "instance"_a)
-        .def(
-            "assign", [](VisitRoute &self, IntVector const &visits) { self.assign(indices_of(visits)); }, "visits"_a,
-            "Set the visits.")
-        .def_prop_ro("value", &VisitRoute::value, "The value of the sequence; inf if it is empty.")
-        .def_prop_ro("travel", &VisitRoute::travel, "Its travel.")
-        .def(
-            "insertion_values",
-            [](VisitRoute &self, Index region) { return to_numpy_copy(self.insertion_values(region)); }, "region"_a,
-            "Return the value with an additional visit to a region, by place of insertion.");
-    nb::class_<VisitSearch>(m, "VisitSearch", "Ruin and recreate of a sequence of visits, by simulated annealing.")
-        .def(
-            "__init__",
-            [](VisitSearch *self, std::shared_ptr<Instance const> instance, IntMatrix const &near, double rearranged,
-               double removed, Index string, Index added, double blink, double contrary, std::uint64_t seed) {
-                new (self) VisitSearch(std::move(instance), matrix_of(near),
-                                       {rearranged, removed, string, added, blink, contrary}, seed);
-            },
-            "instance"_a, "near"_a, nb::kw_only(), "rearranged"_a, "removed"_a, "string"_a, "added"_a, "blink"_a,
-            "contrary"_a, "seed"_a, "`near` lists the nearest other regions of each, nearest first.")
-        .def(
-            "start", [](VisitSearch &self, IntVector const &visits) { self.start(indices_of(visits)); }, "visits"_a,
-            "Start from a sequence that begins and ends at the required regions.")
-        .def(
-            "insert",
-            [](VisitSearch &self, IntVector const &regions) {
-                nb::gil_scoped_release release;
-                return self.insert(indices_of(regions));
-            },
-            "regions"_a, "Insert regions that are required or pay; return whether all required ones could be inserted.")
-        .def("run", &VisitSearch::run, "iterations"_a, "temperature"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "Ruin and recreate `iterations` times.")
-        .def_prop_ro(
-            "current", [](VisitSearch const &self) { return to_numpy_indices(self.current()); },
-            nb::rv_policy::automatic, "The current sequence.")
-        .def_prop_ro(
-            "best", [](VisitSearch const &self) { return to_numpy_indices(self.best()); }, nb::rv_policy::automatic,
-            "The best feasible sequence since the start; empty if there was none.")
-        .def_prop_ro("best_value", &VisitSearch::best_value, "Its value.")
-        .def_prop_ro("typical_loss", &VisitSearch::typical_loss,
-                     "The median cost increase of the last run's iterations that made the sequence worse.");
 }
 } // namespace
 
 void bind_routes(nb::module_ &m) {
     bind_instance(m);
     bind_exact(m);
+    bind_values(m);
     bind_search(m);
 }
 } // namespace learnroute

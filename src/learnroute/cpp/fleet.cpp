@@ -3,12 +3,14 @@
 #include "rng.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 namespace learnroute {
 namespace {
 constexpr auto shorter = 0.01; // weight of the mean travel per vehicle if the longest route is paid for
+constexpr auto exact = 1e-7;   // rounding error of incremental values, relative to their terms
 } // namespace
 
 Fleet::Fleet(std::shared_ptr<Instance const> instance)
@@ -165,7 +167,7 @@ void Fleet::assign(Routes const &routes) {
 }
 
 void Fleet::serve_by(Service const &service) {
-    if (has_one_model())
+    if (instance_->has_one_model())
         return;
     auto const models = static_cast<Index>(trainings_.size());
     if (instance_->merged) {
@@ -201,7 +203,7 @@ void Fleet::serve_by(Service const &service) {
 }
 
 double Fleet::error() const {
-    if (has_one_model())
+    if (instance_->has_one_model())
         return trainings_[0].value();
     if (instance_->merged)
         return merged_error(service_.weights);
@@ -233,7 +235,7 @@ std::pair<Service, double> const &Fleet::serve() {
         return best_service_;
     is_served_ = true;
     auto &[found, error] = best_service_;
-    if (has_one_model()) {
+    if (instance_->has_one_model()) {
         error = trainings_[0].value();
         return best_service_;
     }
@@ -268,7 +270,7 @@ double Fleet::error_with_new_model(Index region, Index model) {
     auto const common = update.noise - update.coupling * instance_->initial[region];
     auto const *const towards = instance_->dissimilarities_from(region);
     auto const models = trainings_.size();
-    if (has_one_model())
+    if (instance_->has_one_model())
         return update.retention * instance_->total + update.plasticity * instance_->scores[region] +
                instance_->count * common;
     if (!instance_->merged) {
@@ -325,7 +327,9 @@ void Fleet::find_insertion(Index region, Index vehicle, Index model, Insertion &
     auto &training = trainings_[model];
     auto const untrained = !training.is_trained();
     auto const errors = training.insertion_values(region);
-    auto const share = untrained ? 0.0 : instance_->merged && !has_one_model() ? service_.weights[model] : 1.0;
+    auto const share = untrained                                          ? 0.0
+                       : instance_->merged && !instance_->has_one_model() ? service_.weights[model]
+                                                                          : 1.0;
     auto const rest = untrained ? error_with_new_model(region, model) : error() - share * training.value();
     auto const &route = routes_[vehicle];
     std::size_t const begin = instance_->first >= 0 ? 1 : 0;
@@ -364,7 +368,7 @@ void Fleet::insert(Index region, Insertion const &where) {
     route.insert(route.begin() + where.place, {region, where.model});
     walk(where.vehicle);
     train(where.vehicle);
-    if (has_one_model())
+    if (instance_->has_one_model())
         return;
     if (instance_->merged) {
         if (is_weighed_)
@@ -377,5 +381,13 @@ void Fleet::insert(Index region, Insertion const &where) {
         weigh();
     } else if (opens)
         serve_by(serve().first);
+}
+
+bool Fleet::is_exact() const {
+    Fleet other(instance_);
+    other.set_penalty(penalty_);
+    other.assign(routes_);
+    other.serve_by(service_);
+    return std::abs(value() - other.value()) <= exact * (std::abs(value()) + instance_->total);
 }
 } // namespace learnroute

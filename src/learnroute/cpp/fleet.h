@@ -63,8 +63,6 @@ class Fleet {
     std::vector<double> least_; // smallest error per region
     double unserved_ = 0.0;     // sum of the errors in regions that the initial model serves
 
-    /// Whether one model serves all regions, so that there is no service to choose.
-    [[nodiscard]] bool has_one_model() const { return instance_->merged && trainings_.size() == 1; }
     [[nodiscard]] MatrixView<double> between() const;
     void walk(std::size_t vehicle);
     void train(std::size_t vehicle);
@@ -109,5 +107,7 @@ public:
     /// skipped.
     Insertion best_insertion(Index region, double blink, Rng &rng);
     void insert(Index region, Insertion const &where);
+    /// Whether the value is that of the same routes and service from scratch, up to rounding; for assertions.
+    [[nodiscard]] bool is_exact() const;
 };
 } // namespace learnroute

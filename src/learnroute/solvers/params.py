@@ -363,8 +363,6 @@ class VisitSearchParams(NamedTuple):
     hot: float = 1.0  # first temperature, in typical losses of an iteration
     cold: float = 0.001  # last temperature, in the same unit
     temperatures: int = 100  # minimum number of temperature steps of a cooling
-    reordered: int = 30  # number of visits beyond which their order is improved separately afterwards
-    order_share: float = 0.25  # share of the time for that
     repair: int = 50_000  # iterations after which the search for fleet routes within all limits gives up
     work: float = 1e7  # positions and regions evaluated per call of the core, between two checks of the clock
 

@@ -22,7 +22,7 @@ Route = TypeVar("Route")
 class Annealing(ABC, Generic[Route]):
     """A search of the core, and its cooling schedule."""
 
-    search: _core.VisitSearch | _core.RuinAndRecreate
+    search: _core.RuinAndRecreate
 
     def __init__(self, price: Callable[[Route], float], size: int, work: int, params: VisitSearchParams) -> None:
         """Prepare the annealing of routes through `size` regions; `work` is that of an iteration."""

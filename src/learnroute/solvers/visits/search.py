@@ -1,7 +1,4 @@
-"""Search for sequences of visits: ruin and recreate (`cpp/visit_search.h`), annealed from several starts.
-
-With many visits, the local search for orders of all regions then improves their order.
-"""
+"""Search for sequences of visits: ruin and recreate (`cpp/ruin_and_recreate.h`), annealed from several starts."""
 
 from __future__ import annotations
 
@@ -18,8 +15,7 @@ from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.visits.annealing import Annealing
-from learnroute.solvers.visits.core_problem import CoreProblem, longest_route
-from learnroute.solvers.visits.orders import reorder
+from learnroute.solvers.visits.core_problem import CoreProblem
 
 
 def search(
@@ -60,12 +56,7 @@ def find_visits(
 ) -> IntArray | None:
     """Return the best sequence of visits found; None if none was found that satisfies the rules."""
     annealed = _Annealing(objective, rng, params, initial)
-    many, share = params.visit_search.reordered, params.visit_search.order_share
-    part = budget.part(1 - share) if longest_route(objective.rules) > many else budget
-    candidates = annealed.anneal_in_rounds(annealed.starts(initial), part)
-    best = min(candidates, key=objective, default=None)
-    if best is not None and len(best) > many and len(np.unique(best)) == len(best) and not budget.exhausted:
-        candidates.append(reorder(objective, best, rng, budget, params))
+    candidates = annealed.anneal_in_rounds(annealed.starts(initial), budget)
     alone = None if objective.first != objective.ends.last else objective.first  # both ends may be one visit
     candidates += [np.asarray(each) for each in (initial, None if alone is None else [alone]) if each is not None]
     return min(filter(objective.allows, candidates), key=objective, default=None)
@@ -82,16 +73,20 @@ class _Annealing(Annealing[IntArray]):
         self.problem = CoreProblem(objective)
         self.regions, size = self.problem.regions, self.problem.size
         super().__init__(objective, size, size * (10 + size * objective.updates.coupled), params)
-        self.search: _core.VisitSearch = _core.VisitSearch(
+        self.search: _core.RuinAndRecreate = _core.RuinAndRecreate(
             self.problem.core, self.problem.nearest(params.near), **params.ruin, seed=int(rng.integers(2**63))
         )
 
     def begin(self, route: IntArray) -> None:
-        self.search.start(self.problem.numbers(route))
+        self._start(self.problem.numbers(route))
         self.search.insert(np.empty(0, dtype=np.int64))
 
+    def _start(self, visits: IntArray) -> None:
+        self.search.start([visits.tolist()], [[0] * len(visits)], [1.0], [])
+
     def best(self) -> IntArray | None:
-        return self.regions[self.search.best] if len(self.search.best) else None
+        routes, _ = self.search.best
+        return self.regions[routes[0]] if routes else None
 
     def starts(self, initial: IntArray | None) -> list[IntArray]:
         """Return start sequences, the most promising first: `initial` as far as rules allow, and good last visits."""
@@ -130,17 +125,15 @@ class _Annealing(Annealing[IntArray]):
     def descend(self, start: IntArray | None, budget: Budget) -> IntArray | None:
         """Insert visits that are required or pay, then ruin and recreate briefly; None if the rules cannot be met."""
         search, visits = self.search, np.empty(0, dtype=np.int64) if start is None else self.problem.numbers(start)
-        search.start(visits)
+        self._start(visits)
         missing = self.rng.permutation(np.setdiff1d(np.arange(self.problem.size), visits))
         missing = missing[np.argsort(~self.problem.required[missing], kind="stable")]
         for first in range(0, max(1, len(missing)), self.iterations_per_call):
             some = missing[first : first + self.iterations_per_call]
             if first > 0 and budget.exhausted and not self.problem.required[some].any():
                 break
-            if not search.insert(some):
-                return None
-        if len(search.best):
-            self.run(self.params.descent, budget)
+            search.insert(some)
+        self.run(self.params.descent, budget)
         return self.best()
 
     def repair(self, budget: Budget) -> IntArray | None:
