@@ -26,9 +26,9 @@ from learnroute.learning import (
     squared_error,
 )
 from learnroute.learning.affine_maps import Draws, LinearTrainings
-from learnroute.learning.rehearsal_work import ONE, is_less, problem_of_samples
+from learnroute.learning.rehearsal_work import is_less, problem_of_samples
 from learnroute.learning.rehearsed_routes import RehearsedRoutes
-from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes, Service
+from learnroute.model.fleet_objective import ONE, UNTRAINED, FleetObjective, FleetRoutes, Service
 from learnroute.model.losses import visit_objective_of
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.rehearsal import Annealing, first_routes, shuffle

@@ -38,7 +38,7 @@ def test_values_along_long_routes(rules: FleetRules, coupling: float, by_positio
     updates = Updates(retention, 1 - retention, np.full_like(retention, coupling), second, 0 * retention + 0.05)
     objective = FleetObjective(replace(visits, updates=updates), rules)
     near = np.argsort(visits.travel[:SIZE, :SIZE], axis=1)[:, 1:11]
-    search = _core.FleetSearch(
+    search = _core.RuinAndRecreate(
         core_problem(objective), np.ascontiguousarray(near), rearranged=0.5, removed=10.0, string=10, added=5,
         blink=0.01, contrary=0.1, seed=1,
     )  # fmt: skip

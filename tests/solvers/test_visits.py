@@ -87,24 +87,27 @@ def test_insertion_values_are_values_of_longer_sequences(rules: str, law: str) -
     rng = np.random.default_rng(5)
     objective = case(rules, law, 5)
     problem = CoreProblem(objective)
-    route = _core.VisitRoute(problem.core)
+    fleet, training = _core.Fleet(problem.core), _core.Training(problem.core)
     front, back = ([end] if end >= 0 else [] for end in (problem.first, problem.last))
     for _ in range(20):
         length = int(rng.integers(max(1, problem.at_most - len(front) - len(back))))
         visits = np.array([*front, *rng.integers(problem.size, size=length), *back], dtype=np.int64)
         if not len(visits) or len(visits) >= problem.at_most:
             continue
-        route.assign(visits)
-        assert route.value == pytest.approx(objective(problem.regions[visits]), rel=1e-13)
-        assert route.travel == pytest.approx(objective.travel_cost(problem.regions[visits]), rel=1e-13)
+        fleet.assign([visits.tolist()], [[0] * len(visits)], [1.0], [])
+        training.assign(visits)
+        assert fleet.value == pytest.approx(objective(problem.regions[visits]), rel=1e-13)
+        over = objective.travel_cost(problem.regions[visits]) - objective.rules.budget
+        assert fleet.excess == pytest.approx(max(0.0, over), rel=1e-12)
+        assert training.value == pytest.approx(objective.error(problem.regions[visits]), rel=1e-13)
         for region in range(problem.size):
-            for place, price in enumerate(route.insertion_values(region)):
-                longer = problem.regions[np.insert(visits, place, region)]
-                is_open = len(front) <= place <= len(visits) - len(back)
-                if is_open and objective.travel_cost(longer) <= objective.rules.budget:
-                    assert price == pytest.approx(objective(longer), rel=1e-12)
-                else:
-                    assert price == math.inf
+            longer = [problem.regions[np.insert(visits, place, region)] for place in range(len(visits) + 1)]
+            assert training.insertion_values(region) == pytest.approx([*map(objective.error, longer)], rel=1e-12)
+            inner = longer[len(front) : len(longer) - len(back)]  # travel beyond limits has no price yet
+            value, vehicle, place, model = fleet.best_insertion(region)
+            assert (vehicle, model) == ((-1, -1) if value == math.inf else (0, 0))
+            assert value == pytest.approx(min(map(objective, inner), default=math.inf), rel=1e-12)
+            assert value == math.inf or value == pytest.approx(objective(longer[place]), rel=1e-12)
 
 
 @pytest.mark.parametrize("law", ["coupled", "by position", "unequal"])
@@ -112,15 +115,15 @@ def test_insertion_values_omit_negligible_terms(law: str) -> None:
     rng = np.random.default_rng(2)
     objective = sample(rng, 90, rate=0.01, **LAWS[law])
     assert objective.updates.retention.max() ** 80 < 1e-3
-    route = _core.VisitRoute(CoreProblem(objective).core)
+    training = _core.Training(CoreProblem(objective).core)
     visits = rng.permutation(90)[:80]
     for length in (80, 30, 79, 50, 80):  # what is kept of the one before was far from its end
         visits = np.concatenate([visits[: length // 2], rng.permutation(90)])[:length]
-        route.assign(visits)
-        assert route.value == pytest.approx(objective(visits), rel=1e-7)
-        prices = route.insertion_values(7)
+        training.assign(visits)
+        assert training.value == pytest.approx(objective.error(visits), rel=1e-7)
+        values = training.insertion_values(7)
         for place in range(0, length, 9):
-            assert prices[place] == pytest.approx(objective(np.insert(visits, place, 7)), rel=1e-7)
+            assert values[place] == pytest.approx(objective.error(np.insert(visits, place, 7)), rel=1e-7)
 
 
 def test_initial_sequences_are_improved_and_repaired() -> None:
