@@ -1,4 +1,4 @@
-"""Ruin and recreate of routes (`cpp/ruin_and_recreate.h`), annealed from several starts whose number is halved in rounds.
+"""Ruin and recreate of routes (`cpp/ruin_and_recreate.h`), annealed from several starts; fewer in each round.
 
 Annealing hardly changes which clusters of regions are visited last, or by which vehicle. Therefore all starts are
 annealed briefly, and the time is divided by successive halving: in each further round, the better half of the routes is
