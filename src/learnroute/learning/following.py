@@ -23,7 +23,7 @@ from learnroute.learning.data import (
     fitted_map,
     resample_region,
 )
-from learnroute.learning.final_error import FinalError, final_errors_of, final_errors_table
+from learnroute.learning.final_error import FinalError, enough_repeats, final_errors_of, final_errors_table
 from learnroute.learning.measures import Error, measure_of, squared_error, standard_error_of
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
 from learnroute.learning.planned_training import PlannedTraining
@@ -96,17 +96,25 @@ class Following(PictureMixin):
     @property
     def verdict(self) -> str | None:
         """Whether the prediction and the measured errors disagree by more than chance; None without a prediction."""
-        if self.final.agrees is None:
+        if self.final.deviation is None:
             return None
         apart = [name for name, one in zip(self.tested, self.final_by_region, strict=True) if one.agrees is False]
-        if self.final.agrees and not apart:
-            return "predicted and measured errors agree within chance"
         where = f" in {list_names(apart)}" if apart else ""
-        if self.final.agrees:
-            return f"predicted and measured errors agree on average, but differ by more than chance{where}"
-        once = " of the test samples (repeats also show the chance in training)" if self.repeats == 1 else ""
-        off = f"{abs(self.final.deviation or 0.0):.1f} standard errors{once}"
-        return f"predicted and measured errors differ by more than chance: {off}" + (f"; most{where}" if apart else "")
+        said, few = "predicted and measured errors", "too few repeats to tell"
+        if self.final.agrees is False:
+            once = " of the test samples (repeats also show the chance in training)" if self.repeats == 1 else ""
+            off = f"{abs(self.final.deviation):.1f} standard errors{once}"
+            return f"{said} differ by more than chance: {off}" + (f"; most{where}" if apart else "")
+        if self.final.agrees is None:
+            if not apart:
+                return f"{few} whether {said} agree ({self.repeats}; {enough_repeats(1)} would do)"
+            return f"{said} differ by more than chance{where}; {few} on average ({enough_repeats(1)} would do)"
+        if apart:
+            return f"{said} agree on average, but differ by more than chance{where}"
+        enough = enough_repeats(len(self.tested))
+        if 1 < self.repeats < enough:
+            return f"{said} agree within chance on average; {few} for single regions ({enough} would do)"
+        return f"{said} agree within chance"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the model as plain JSON values."""
