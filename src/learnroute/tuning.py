@@ -81,6 +81,12 @@ class Tuned:
     high: float
     seconds: float = 0.0
 
+    @property
+    def searched(self) -> tuple[float, float]:
+        """The range of λ that was searched."""
+        table = FINE if isinstance(self.regularization, tuple) else GRID
+        return float(table[0]), float(table[-1])
+
 
 def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> Solve:
     """Return a function that finds routes without bounds: by a method, or by `search` if proofs take long."""

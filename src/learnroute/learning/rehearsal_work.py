@@ -23,6 +23,7 @@ from learnroute.model.fleet import Fleet
 from learnroute.model.fleet_objective import FleetObjective, FleetRoutes, FleetRules, Service
 from learnroute.model.learners import Calibrated, Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.losses import objective_of, visit_objective_of
+from learnroute.model.notes import regularization_note
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, as_count
 from learnroute.model.visits import Visits
@@ -185,6 +186,8 @@ class LinearWork(Work):
         strength, strengths, ends = None, None, []
         if self.chooses:
             strength, first = self._choose(first, rng, budget.part(0.5))
+            least, most = ((self.searching.scale or 1.0) * GRID[[0, -1]]).tolist()
+            self.notes = (*self.notes, *regularization_note(strength, least, most))
         searched = self.evaluator(self.searching, strength)
         starts, search = DEFAULTS.rehearsal.starts, budget.part(SEARCHING)  # the rest is for the evaluation
         for k in range(starts):
