@@ -237,15 +237,6 @@ def _choice_note(made: Plan, problem: Problem, found: Tuned) -> Plan:
     )
 
 
-def decide_learner(problem: Problem, seed: int, budget: Budget) -> Problem:
-    """Return the problem with its regularisation chosen if it asks for that, otherwise the problem itself."""
-    check_type("problem", problem, Problem)
-    if not problem.learner.undecided:
-        return problem
-    found = tune(problem, route_finder(problem, METHODS["search"], seed, budget), budget)
-    return problem.with_regularization(found.regularization)
-
-
 def _with_warm_start(problem: Problem, objective: Objective, method: Method, initial: Sequence[str | int]) -> Solver:
     """Return a method that starts from a route."""
     if not method.warm:
