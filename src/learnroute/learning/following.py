@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, check_callable, count_text, did_you_mean, list_names, show
-from learnroute.learning.adapters import as_learner
+from learnroute.learning.adapters import as_learner, is_classifier
 from learnroute.learning.data import (
     Batch,
     FeatureMap,
@@ -24,7 +24,7 @@ from learnroute.learning.data import (
     resample_region,
 )
 from learnroute.learning.final_error import FinalError, enough_repeats, final_errors_of, final_errors_table
-from learnroute.learning.measures import Error, measure_of, squared_error, standard_error_of
+from learnroute.learning.measures import Error, measure_of, name_of, standard_error_of
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
 from learnroute.learning.planned_training import PlannedTraining
 from learnroute.learning.records import learner_record
@@ -76,6 +76,8 @@ class Following(PictureMixin):
     fleet
         With several models, the model that each visit trained, and how the models serve. `final` and `final_by_region`
         are errors of the serving models. None if there is one model.
+    measure
+        The name of the error measure, as in `Transfer`; empty if it is unknown.
     """
 
     picture = "draw_following"
@@ -92,6 +94,7 @@ class Following(PictureMixin):
     learner: dict[str, Any] | None = None
     importance: FloatArray | None = None
     fleet: PlannedFleet | None = None
+    measure: str = ""
 
     @property
     def verdict(self) -> str | None:
@@ -121,6 +124,7 @@ class Following(PictureMixin):
         return {
             **({"route": list(self.route)} if self.fleet is None else self.fleet.to_dict()),
             "tested": list(self.tested),
+            "measure": self.measure,
             "errors": self.errors.tolist(),
             "before": None if self.before is None else self.before.tolist(),
             "learner": self.learner,
@@ -173,7 +177,7 @@ def follow(
     route: Plan | PlannedTraining | Mapping[str, Any] | Sequence[str] | Sequence[int],
     data: Mapping[str, Any],
     learner: Any = None,
-    error: str | Error = squared_error,
+    error: str | Error | None = None,
     features: FeatureMap | None = None,
     progress: Progress | None = None,
     repeats: int = 1,
@@ -201,8 +205,8 @@ def follow(
         used: its rule, λ (by position), steps and rate; a calibrated learner cannot be rebuilt from a plan. If another
         learner is given, the plan predicts nothing, and a note says so.
     error
-        Error measure on the test samples of a region: `squared` (the default), `zero-one`, `cross-entropy`, or a
-        function of the model and the region.
+        Error measure on the test samples of a region: `squared`, `zero-one`, `cross-entropy`, or a function of the
+        model and the region. Default: `zero-one` for classifiers, otherwise `squared`.
     features
         A feature map applied before the learner: a callable or a transformer. A transformer that is not fitted yet is
         fitted on the first region's training samples, the only ones known when the route begins. Default: the plan's
@@ -226,7 +230,6 @@ def follow(
     InputError
         If a region has no data or cannot be learnt; the message names the region.
     """
-    measure = measure_of(error)
     check_callable("progress", progress)
     runs = as_count("repeats", repeats, meaning="the number of repeats")
     seed = as_count("seed", seed, least=0, meaning="the seed")
@@ -244,6 +247,7 @@ def follow(
         if planned is None:
             raise InputError("missing; give a learner, or a plan with a learner", field="learner")
         learner = planned.make_learner(regions[0].train[0].shape[1])
+    measure = measure_of(error, is_classifier(learner))
     places = [list(data).index(name) for name in tested]  # so that other routes get the same samples
     matrices, finals = [], []
     before: FloatArray | None = None
@@ -294,6 +298,7 @@ def follow(
         learner=learner_record(learner),
         importance=importance,
         fleet=fleet,
+        measure=name_of(measure),
     )
 
 
@@ -358,8 +363,9 @@ def _expectations(
     other = planned.difference(model)
     if other is not None:
         return (other, *notes), None
-    if errors is not None and not planned.is_calibrated and measure is not squared_error:
-        return (*notes, "the plan predicts squared errors only, so there is no prediction for this measure"), None
+    if errors is not None and planned.measure not in ("", name_of(measure)):
+        own, given = (name.replace("_", " ") for name in (planned.measure, name_of(measure)))
+        return (*notes, f"the plan predicts the {own}, so there is no prediction for the {given}"), None
     return notes, errors
 
 

@@ -15,7 +15,7 @@ from learnroute.learning.adapters import as_learner
 from learnroute.learning.affine_maps import Draws, LinearTrainings, is_linear
 from learnroute.learning.data import RegionData
 from learnroute.learning.halving import Trainer, candidates_for, halve
-from learnroute.learning.measures import Error, squared_error
+from learnroute.learning.measures import Error, name_of, squared_error
 from learnroute.learning.planned_training import rule_of_model
 from learnroute.learning.rehearsed_routes import RehearsedRoutes
 from learnroute.learning.transfers import common_scaling, transfer
@@ -384,7 +384,7 @@ def problem_of_transfer(
 ) -> Problem:  # fmt: skip
     """Return the problem of an arbitrary learner from its transfer matrix, with one training per region."""
     found = transfer(dict(zip(names, regions, strict=True)), learner, 1, measure, seed)
-    law = Calibrated(retention=0.0, coupling=0.0, noise=0.0)
+    law = Calibrated(retention=0.0, coupling=0.0, noise=0.0, measure=name_of(measure))
     return found.to_problem(law, **{"travel": _no_travel(len(names), fields), **fields})
 
 

@@ -150,6 +150,13 @@ def regularization_note(values: ArrayLike, least: float, most: float) -> tuple[s
     )
 
 
+def law_note(problem: Problem) -> tuple[str, ...]:
+    """Note that measurements do not fully support the law of errors."""
+    if not problem.learner.doubt:
+        return ()
+    return (f"expected errors, bounds and proofs are for the calibrated law, {problem.learner.doubt}",)
+
+
 def fleet_notes(problem: Problem) -> tuple[str, ...]:
     """Note that several models overfit estimates: assignments favour regions whose estimates are too small."""
     if problem.fleet_rules is None or not problem.has_estimates:
