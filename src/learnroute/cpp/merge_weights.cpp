@@ -86,11 +86,15 @@ bool MergeWeights::solve(std::span<double const> linear, MatrixView<double> quad
     if (scale == 0.0 && size > 1)
         return false;
     scale = scale == 0.0 ? 1.0 : scale;
+    auto const [least, most] = std::ranges::minmax(support_, {}, [&](Index a) { return linear[a]; });
+    auto const common = linear[least]; // would hide how little the models differ
+    if (linear[most] - common > 2.0 * scale)
+        return false; // no distance makes up for such a difference
     for (std::size_t i = 0; i < size; ++i) {
         for (std::size_t j = 0; j < size; ++j)
             at(i, j) = quadratic(support_[i], support_[j]) / scale;
         at(i, size) = at(size, i) = 1.0;
-        at(i, size + 1) = linear[support_[i]] / scale;
+        at(i, size + 1) = (linear[support_[i]] - common) / scale;
     }
     at(size, size + 1) = 1.0;
     for (std::size_t column = 0; column <= size; ++column) {

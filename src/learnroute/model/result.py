@@ -146,7 +146,7 @@ def evaluate_visits(problem: Problem, visits: ArrayLike | FleetRoutes) -> Visits
         true_loss=true_loss(problem, stops) if problem.truth is not None else None,
         travel_cost=travelled,
         loss_at_most=largest_loss(problem, stops),
-        expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
+        expected_errors=tuple(final_errors(problem, stops).tolist()) if few else None,
         contributions=tuple(losses_without(problem, stops).tolist()) if problem.rules is not None and few else None,
     )
 

@@ -13,9 +13,6 @@ from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.validation import FloatArray
 from learnroute.verification.fleet_losses import FEW, FleetLosses
 
-WELL = 1e-6  # determinant of a scaled system above which it is solved directly
-FLAT = 1e-10  # curvature that is ignored, relative to the largest distance between models
-SLACK = 1e-9  # maximum effect of ignoring it, in the same unit
 EXACT = 1e-12  # maximum rounding error, relative to the sizes of all terms
 
 
@@ -107,28 +104,46 @@ class FleetValues:
         slack = slack + EXACT * np.abs(apart).max(axis=(1, 2))
         if self.losses.rules.equal:
             return linear[:, :trained].mean(axis=1) - apart[:, :trained, :trained].mean(axis=(1, 2)) / 2, slack
-        found, flat = _least_averages(linear, apart)
-        return found, slack + flat
+        return _least_averages(linear, apart), slack
 
 
-def _least_averages(linear: FloatArray, apart: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the minimum of c·α - α'Qα/2 for many programmes at once, and how far flat ones may be below it."""
-    best, flat = linear.min(axis=1), np.zeros(len(linear))
+def _least_averages(linear: FloatArray, apart: FloatArray) -> FloatArray:
+    """Return the minimum of c·α - α'Qα/2 for many programmes at once: the least stationary value of all faces.
+
+    A solution of linear equations in float64 solves slightly different ones, however flat a face is, and the minimum
+    changes no more than c and Q do. So the values are accurate, though the weights may not be.
+    """
+    common = linear.min(axis=1, keepdims=True)
+    linear = linear - common  # what is common to all models would hide how little they differ
+    best = np.zeros(len(linear))
     for many in range(2, linear.shape[1] + 1):
         for face in map(list, combinations(range(linear.shape[1]), many)):
-            quadratic = apart[:, face][:, :, face]
-            scale = np.maximum(np.abs(quadratic).max(axis=(1, 2)), 1e-300)
-            system = np.ones((len(linear), many + 1, many + 1))
-            system[:, :many, :many], system[:, many, many] = quadratic / scale[:, None, None], 0.0
-            right = np.column_stack([linear[:, face] / scale[:, None], np.ones(len(linear))])[..., None]
-            well = np.abs(np.linalg.det(system)) > WELL
-            weights = np.zeros((len(linear), many))
-            weights[well] = np.linalg.solve(system[well], right[well])[:, :many, 0]
-            weights[~well] = (np.linalg.pinv(system[~well], rcond=FLAT) @ right[~well])[:, :many, 0]
-            inside: NDArray[np.bool_] = weights.min(axis=1) > -SLACK
-            weights = np.maximum(weights[inside], 0.0)
-            weights /= weights.sum(axis=1, keepdims=True)
+            scale = np.abs(apart[:, face][:, :, face]).max(axis=(1, 2))
+            # no distance makes up for larger differences
+            some = np.flatnonzero((scale > 0) & (np.ptp(linear[:, face], axis=1) <= 2 * scale))
+            quadratic = apart[some][:, face][:, :, face] / scale[some, None, None]
+            errors = linear[some][:, face] / scale[some, None]
+            weights = _stationary_points(errors, quadratic)
+            inside: NDArray[np.bool_] = weights.min(axis=1, initial=np.inf) > 0
+            weights = weights[inside] / weights[inside].sum(axis=1, keepdims=True)
             pairs = np.einsum("ma,mab,mb->m", weights, quadratic[inside], weights)
-            best[inside] = np.minimum(best[inside], (linear[inside][:, face] * weights).sum(axis=1) - pairs / 2)
-            flat = np.maximum(flat, np.where(well, 0.0, SLACK * scale))
-    return best, flat
+            values = scale[some][inside] * ((errors[inside] * weights).sum(axis=1) - pairs / 2)
+            best[some[inside]] = np.minimum(best[some[inside]], values)
+    return best + common[:, 0]
+
+
+def _stationary_points(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
+    """Return the point of sum 1 at which all slopes are equal, for many programmes; zeros if there is no such point."""
+    many = linear.shape[1]
+    systems = np.ones((len(linear), many + 1, many + 1))
+    systems[:, :many, :many], systems[:, many, many] = quadratic, 0.0
+    right = np.column_stack([linear, np.ones(len(linear))])[..., None]
+    try:
+        return np.asarray(np.linalg.solve(systems, right))[:, :many, 0]
+    except np.linalg.LinAlgError:
+        if len(linear) == 1:
+            return np.zeros((1, many))
+        half = len(linear) // 2
+        return np.concatenate(
+            [_stationary_points(linear[some], quadratic[some]) for some in (np.s_[:half], np.s_[half:])]
+        )
