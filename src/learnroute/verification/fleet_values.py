@@ -129,7 +129,7 @@ def _least_averages(linear: FloatArray, apart: FloatArray) -> FloatArray:
             pairs = np.einsum("ma,mab,mb->m", weights, quadratic[inside], weights)
             values = scale[some][inside] * ((errors[inside] * weights).sum(axis=1) - pairs / 2)
             best[some[inside]] = np.minimum(best[some[inside]], values)
-    return best + common[:, 0]
+    return np.asarray(best + common[:, 0])
 
 
 def _stationary_points(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
