@@ -4,12 +4,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 namespace learnroute {
 namespace {
 constexpr auto settled = 1e-10;    // minimum gain of a sweep, relative to the value; otherwise it is the last one
-constexpr auto negligible = 1e-13; // minimum gain of a larger face, relative to the value
+constexpr auto negligible = 1e-13; // minimum gain of a larger face, relative to the terms of the value
 } // namespace
 
 double MergeWeights::value(std::span<double const> linear, MatrixView<double> quadratic,
@@ -148,7 +149,8 @@ std::vector<double> MergeWeights::best(std::span<double const> linear, MatrixVie
         if (!solve(linear, quadratic))
             continue;
         auto const reached = value(linear, quadratic, point_);
-        if (reached < least - negligible * std::abs(least)) {
+        auto const terms = 2.0 * std::inner_product(linear.begin(), linear.end(), point_.begin(), 0.0) - reached;
+        if (reached < least - negligible * terms) {
             least = reached;
             found = point_;
         }

@@ -11,7 +11,7 @@ from learnroute.model.validation import FloatArray
 FEW = 8  # models up to which all faces of the simplex are tried
 STEPS = 20_000  # maximum number of descent steps beyond
 SETTLED = 1e-14  # relative to the largest term of a slope: slopes that differ by less count as equal
-NEGLIGIBLE = 1e-13  # relative to the value: a larger face must gain more than this
+NEGLIGIBLE = 1e-13  # relative to the terms of the value: a larger face must gain more than this
 
 
 def merge_weights(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
@@ -33,8 +33,10 @@ def merge_weights(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
     for count in range(2, len(linear) + 1):  # smaller faces first, to give weight to as few models as possible
         for face in combinations(range(len(linear)), count):
             weights = _stationary(linear, quadratic, list(face))
-            reached = least if weights is None else _value(linear, quadratic, weights)
-            if weights is not None and reached < least - NEGLIGIBLE * abs(least):
+            if weights is None:
+                continue
+            reached = _value(linear, quadratic, weights)
+            if reached < least - NEGLIGIBLE * _value(linear, -np.abs(quadratic), weights):
                 found, least = weights, reached
     return found
 

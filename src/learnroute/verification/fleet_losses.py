@@ -230,10 +230,10 @@ FEW = 8  # models up to which all faces are tried
 
 
 def average_error(
-    linear: Sequence[Fraction], quadratic: Sequence[Sequence[Fraction]], weights: Sequence[Fraction]
+    linear: Sequence[Fraction], quadratic: Sequence[Sequence[Fraction]], weights: Sequence[Fraction], sign: int = -1
 ) -> Fraction:
-    """Return c·α - α'Qα/2."""
-    return sum((c * w for c, w in zip(linear, weights, strict=True)), -_product(weights, quadratic) / 2)
+    """Return c·α - α'Qα/2, or the sum of both terms."""
+    return sum((c * w for c, w in zip(linear, weights, strict=True)), sign * _product(weights, quadratic) / 2)
 
 
 def _product(weights: Sequence[Fraction], quadratic: Sequence[Sequence[Fraction]]) -> Fraction:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ class _Model(NamedTuple):
     own: FloatArray
     shares: FloatArray  # shares of regions and of the initial model: `own` is the mean of their rows
     common: float
-    size: float  # size of all terms
+    own_sizes: FloatArray  # sums of the absolute values of the terms of `own` and of `common`
+    common_size: float
 
 
 class FleetValues:
@@ -39,22 +40,22 @@ class FleetValues:
     def _untrained_model(self) -> _Model:
         shares = np.zeros(self.losses.size + 1)
         shares[-1] = 1.0
-        return _Model(self.initial, shares, 0.0, float(np.abs(self.initial[:-1]) @ self.weights))
+        return _Model(self.initial, shares, 0.0, self.initial, 0.0)
 
     def _model(self, regions: tuple[int, ...]) -> _Model:
         if regions not in self.models:
-            before, k, size = self._model(regions[:-1]), regions[-1], self.losses.size
+            before, k = self._model(regions[:-1]), regions[-1]
             tables = self.losses.problem.updates.tables
             retention, plasticity, coupling, second, noise = (float(x[len(regions) - 1, k]) for x in tables)
             shares = retention * before.shares
             shares[k] += plasticity
-            here = float(before.own[k])
             row = self.delta[k]
             self.models[regions] = _Model(
                 retention * before.own + plasticity * row,
                 shares,
-                second * before.common - coupling * here + noise,
-                before.size + float(np.abs(row[:-1]) @ self.weights) + size * (abs(coupling * here) + abs(noise)),
+                second * before.common - coupling * float(before.own[k]) + noise,
+                abs(retention) * before.own_sizes + abs(plasticity) * row,
+                abs(second) * before.common_size + abs(coupling) * float(before.own_sizes[k]) + abs(noise),
             )
         return self.models[regions]
 
@@ -68,7 +69,7 @@ class FleetValues:
         return self.ways[route]
 
     def of(self, fleets: Sequence[FleetRoutes]) -> tuple[FloatArray, FloatArray] | None:
-        """Return the values, and the amount by which each may be too large; None if there are too many models."""
+        """Return the values, and a bound on the rounding error of each; None if there are too many models."""
         rules, rate = self.losses.rules, self.losses.problem.travel_rate
         groups: dict[int, list[tuple[int, list[_Model], float]]] = {}
         for place, routes in enumerate(fleets):
@@ -89,22 +90,35 @@ class FleetValues:
 
     def _serve(self, rows: list[list[_Model]], trained: int) -> tuple[FloatArray, FloatArray]:
         """Return the summed errors of fleets with equal numbers of models, the untrained one last."""
-        own = np.array([[model.own for model in row] for row in rows])
-        common = np.array([[model.common for model in row] for row in rows])
-        slack = EXACT * np.array([2 * sum(model.size for model in row) for row in rows])
-        errors, size = own + common[..., None], self.losses.size
+        own, shares, common, own_sizes, common_sizes = (np.array(part) for part in _parts(rows))
+        errors, sizes = own + common[..., None], own_sizes + common_sizes[..., None]
         if not self.losses.rules.merged:
-            least = np.minimum(errors[..., :-1].min(axis=1), self.initial[:-1])
-            return least @ self.weights, slack
-        shares = np.array([[model.shares for model in row] for row in rows])
-        linear = own[..., :-1] @ self.weights + size * common
+            errors, off = errors[..., :-1], EXACT * sizes[..., :-1]
+            least, lowest = (np.minimum(some.min(axis=1), self.initial[:-1]) for some in (errors, errors - off))
+            return least @ self.weights, (least - lowest) @ self.weights + EXACT * (least @ self.weights)
+        linear, apart = self._programme(own, shares, errors, common)
+        off, off_apart = (EXACT * x for x in self._programme(own_sizes, np.abs(shares), sizes, common_sizes))
+        if self.losses.rules.equal:
+            some = np.s_[:, :trained, :trained]
+            off = off[:, :trained].mean(axis=1) + off_apart[some].mean(axis=(1, 2)) / 2
+            return linear[:, :trained].mean(axis=1) - apart[some].mean(axis=(1, 2)) / 2, off
+        found = _least_averages(linear, apart)
+        return found, found - _least_averages(linear - off, apart + off_apart)
+
+    def _programme(
+        self, own: FloatArray, shares: FloatArray, errors: FloatArray, common: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the summed errors of models, and T times the distances between them."""
+        size = self.losses.size
         apart = size * (np.einsum("mak,mbk->mab", shares, errors) + common[..., None])
         apart = (apart + apart.transpose(0, 2, 1)) / 2
         apart[:, range(apart.shape[1]), range(apart.shape[1])] = 0.0
-        slack = slack + EXACT * np.abs(apart).max(axis=(1, 2))
-        if self.losses.rules.equal:
-            return linear[:, :trained].mean(axis=1) - apart[:, :trained, :trained].mean(axis=(1, 2)) / 2, slack
-        return _least_averages(linear, apart), slack
+        return own[..., :-1] @ self.weights + size * common, apart
+
+
+def _parts(rows: list[list[_Model]]) -> Iterator[list[list[Any]]]:
+    """Yield each part of all models."""
+    return ([[model[part] for model in row] for row in rows] for part in range(len(_Model._fields)))
 
 
 def _least_averages(linear: FloatArray, apart: FloatArray) -> FloatArray:

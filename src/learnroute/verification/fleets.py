@@ -21,7 +21,6 @@ from learnroute.verification.fleet_losses import (
     Service,
     average_error,
     counted_models,
-    least_weights,
 )
 from learnroute.verification.fleet_routes import FleetChecker
 from learnroute.verification.fleet_values import FleetValues
@@ -139,23 +138,29 @@ class FleetClaims(PlanClaims):
     def _best_weights(self, weights: list[Fraction]) -> Check:
         """Compare the error of weights with the least one; with more than 8 models, by slopes only."""
         linear, quadratic = self.losses.programme(self.losses.models(self.routes))
+        sizes = self.losses.of_sizes.programme(self.losses.of_sizes.models(self.routes))
         reached = average_error(linear, quadratic, weights)
-        room = TOLERANCE * abs(reached) + self.rounding * (self.sizes["total"] - self.sizes["travel"]) * self.size
-        room += self.size * SMALLEST
+
+        def room_for(others: list[Fraction]) -> Fraction:
+            """Return how much better others may be: what `optimal` allows, and what rounding may hide."""
+            hidden = sum((average_error(*sizes, some, 1) for some in (weights, others)), Fraction(0))
+            return max(TOLERANCE * abs(reached), self.rounding * hidden, self.size * SMALLEST)
+
         pulls = [_dot(row, weights) for row in quadratic]
         slopes = [c - pull for c, pull in zip(linear, pulls, strict=True)]
         steepest = min(range(len(slopes)), key=lambda a: slopes[a])
         gap = _dot(slopes, weights) - slopes[steepest]  # no weights are better by more if the programme is convex
-        if (lost := gap + _concavity(quadratic)) <= room:
+        if (lost := gap + _concavity(quadratic)) <= (room := room_for(weights)):
             return Check("weights", CONFIRMED, "no others are better")
-        if len(some := counted_models(self.routes, self.rules.size)) <= FEW:
-            inner = [linear[a] for a in some], [[quadratic[a][b] for b in some] for a in some]
-            gained = lost = reached - average_error(*inner, least_weights(*inner))
+        if len(counted_models(self.routes, self.rules.size)) <= FEW:
+            best = self.losses.best_service(self.routes).weights or weights
+            gained = lost = reached - average_error(linear, quadratic, best)
         else:  # a step towards the model with the least slope
             curve = 2 * pulls[steepest] - _dot(weights, pulls)
             step = min(Fraction(1), gap / curve) if curve > 0 else Fraction(1)
             gained = step * gap - step**2 * curve / 2
-        if gained > room:
+            best = [(1 - step) * weight + step * (a == steepest) for a, weight in enumerate(weights)]
+        if gained > (room := room_for(best)):
             return Check("weights", REFUTED, f"others are better by {format_number(gained / self.size, 3)}")
         if lost <= room:
             return Check("weights", CONFIRMED, "no others are better")

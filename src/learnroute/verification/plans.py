@@ -11,7 +11,7 @@ from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.verification.checks import CONFIRMED, REFUTED, Check, Verification
-from learnroute.verification.claims import PlanClaims
+from learnroute.verification.claims import PlanClaims, is_same
 from learnroute.verification.fleets import FleetClaims, check_routes
 from learnroute.verification.pairs import PairLosses
 from learnroute.verification.visits import VisitChecker, violated_rule
@@ -84,7 +84,7 @@ def _learner(problem: Problem, plan: Mapping[str, Any]) -> Check:
     said = {name: value for name, value in claimed.items() if name not in ("chosen", "range")}
     if not own.undecided:
         wanted = {"rule": own.rule, **own.training}
-        if said == wanted:
+        if is_same(said, wanted):
             return Check("learner", CONFIRMED, f"{own.rule}, as the problem says")
         return Check("learner", REFUTED, f"the problem says {show(wanted)}; the plan says {show(said)}")
     chosen: Any = said.get("regularization")
