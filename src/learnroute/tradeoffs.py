@@ -306,7 +306,7 @@ class _Routes:
 
 
 def _at_rate(problem: Problem, rate: float) -> Problem:
-    return problem if rate == problem.travel_rate else problem.replace(travel_rate=rate)
+    return problem if rate == problem.travel_rate else problem.with_travel_rate(rate)
 
 
 def _search(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
@@ -341,7 +341,7 @@ def _within_budgets(routes: _Routes) -> tuple[list[Choice], bool]:
     assert visits is not None
     rate, budget, curve = _even_rate(problem) / EXTREME**2, visits.budget, list[Choice]()  # travel only breaks ties
     while len(curve) < MOST_POINTS and not routes.is_late:
-        variant = problem.replace(visits=replace(visits, budget=budget), travel_rate=rate)
+        variant = problem.replace(visits=replace(visits, budget=budget)).with_travel_rate(rate)
         try:
             found, optimal = routes.plan(variant, MOST_POINTS)
         except InputError:  # no route travels less

@@ -10,7 +10,7 @@ from learnroute.model.certificates import certificate_schema
 from learnroute.model.learners import CHOSEN, RULES, Calibrated, Regime
 from learnroute.model.losses import Loss
 from learnroute.model.problem import DissimilarityKind
-from learnroute.model.validation import LARGEST_VALUE
+from learnroute.model.validation import LARGEST_VALUE, SMALLEST_VALUE
 
 Schema = dict[str, Any]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -27,7 +27,8 @@ NULL: Schema = {"type": "null"}
 
 def problem_schema() -> Schema:
     """Return the JSON schema of a problem file."""
-    number = {"type": "number", "minimum": -LARGEST_VALUE, "maximum": LARGEST_VALUE}
+    tiny = {"exclusiveMinimum": -SMALLEST_VALUE, "exclusiveMaximum": SMALLEST_VALUE, "not": {"const": 0}}
+    number = {"type": "number", "minimum": -LARGEST_VALUE, "maximum": LARGEST_VALUE, "not": tiny}
     return {
         "$schema": DRAFT,
         "title": "learnroute problem",

@@ -329,11 +329,11 @@ def _routes(known: Transfer, followed: Iterable[Any]) -> tuple[list[Route], list
         route, errors, before, learner = _unpack_pilot(f"followed[{number}]", one)
         places = [_place(f"followed[{number}].route", name, known.regions) for name in route]
         table = as_matrix(f"followed[{number}].errors", errors, len(places), len(places), least=-LARGEST_VALUE,
-                          meaning="errors")  # fmt: skip
+                          meaning="errors", smallest=0.0)  # fmt: skip
         first = None
         if before is not None:
             first = as_matrix(f"followed[{number}].before", [before], 1, len(places), least=-LARGEST_VALUE,
-                              meaning="errors")[0]  # fmt: skip
+                              meaning="errors", smallest=0.0)[0]  # fmt: skip
         if len(places) > (first is None):
             routes.append(Route(places, table, first))
             records.append(as_record(f"followed[{number}].learner", learner))

@@ -98,7 +98,11 @@ def as_rehearsal(given: Any, size: int) -> dict[str, Any] | None:
     if given is None:
         return None
     members = as_members("rehearsal.", given, REHEARSED)
-    errors = as_vector("rehearsal.errors", members.get("errors"), size, least=-LARGEST_VALUE, meaning="errors")
+    errors = as_vector(
+        "rehearsal.errors", members.get("errors"), size, least=-LARGEST_VALUE, meaning="errors", smallest=0.0
+    )
     needed = ("error", "standard_error")
-    numbers = {name: as_number(f"rehearsal.{name}", members.get(name), meaning="errors") for name in needed}
+    numbers = {
+        name: as_number(f"rehearsal.{name}", members.get(name), meaning="errors", smallest=0.0) for name in needed
+    }
     return {**members, **numbers, "errors": errors.tolist()}

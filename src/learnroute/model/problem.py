@@ -38,6 +38,7 @@ from learnroute.model.labelled_tables import SQUARE, align, align_places, align_
 from learnroute.model.law import Updates
 from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.learners import Calibrated, Learner, LeastSquares, Regime
+from learnroute.model.ranges import check_travel_range, check_vectors_range
 from learnroute.model.streets import Streets
 from learnroute.model.travel import Places, Travel, TravelMatrix
 from learnroute.model.validation import (
@@ -81,6 +82,9 @@ class Problem:
 
     Each of the T regions is visited once, in an order to be chosen, unless `visits` makes visits optional. A problem is
     immutable and validated on construction.
+
+    Numbers are 0 or have a magnitude from 1e-100 to 1e100: those that are given, and the travel (also times its rate)
+    and the dissimilarities that follow from them.
 
     Arrays may be lists, arrays, or labelled tables (pandas, polars, xarray). Labels are names of regions: rows and
     columns are brought into the order of `regions`, and unknown labels are rejected.
@@ -292,6 +296,9 @@ class Problem:
             assert self.stop_coordinates is not None
             ways = Places(self.stop_coordinates, geographic)
         object.__setattr__(self, "ways", ways)
+        check_travel_range(ways, self.stops, self.travel_rate)
+        if self.vectors is not None:
+            check_vectors_range(self.vectors, names)
         learner.check_positions(self.most_visits, exactly=self.rules is None and self.fleet_rules is None)
         if self.fleet is not None and self.fleet_rules is not None:
             self.fleet.check(wanted, learner, transfer is not None)
@@ -493,6 +500,15 @@ class Problem:
         found = copy(self)
         found.__dict__.pop("updates", None)
         object.__setattr__(found, "learner", learner)
+        return found
+
+    def with_travel_rate(self, rate: float) -> Problem:
+        """Return the same problem for a travel rate that may be outside the range of numbers, to explore other routes.
+
+        Nothing is validated; everything is shared.
+        """
+        found = copy(self)
+        object.__setattr__(found, "travel_rate", rate)
         return found
 
     @cached_property

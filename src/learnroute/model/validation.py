@@ -18,14 +18,19 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 LARGEST_VALUE = 1e100  # squares and sums of these stay far from overflow
+SMALLEST_VALUE = 1e-100  # of numbers other than 0: their squares, and products of three, stay normal float64 numbers
 LARGEST_COUNT = 10**15  # counts stay exact in float64
 MOST_MATRIX_REGIONS = 20_000  # a T x T float64 matrix of 3.2 GB
 
 
 def as_number(
-    field: str, value: Any, *, least: float = -LARGEST_VALUE, meaning: str = "numbers", most: float = LARGEST_VALUE
-) -> float:
-    """Return a finite float no smaller than `least`, or raise InputError, calling the quantity `meaning`."""
+    field: str, value: Any, *, least: float = -LARGEST_VALUE, meaning: str = "numbers", most: float = LARGEST_VALUE,
+    smallest: float = SMALLEST_VALUE,
+) -> float:  # fmt: skip
+    """Return a finite float no smaller than `least`, or raise InputError, calling the quantity `meaning`.
+
+    Numbers other than 0 need a magnitude of at least `smallest`; it is 0 for results, which may underflow.
+    """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InputError(f"{meaning} must be numeric", field=field, value=value)
     try:
@@ -39,6 +44,9 @@ def as_number(
         raise InputError(f"{meaning} must be >= {least:g}", field=field, value=number)
     if number > most:
         raise InputError(f"{meaning} must be <= {most:g}; use a larger unit", field=field, value=number)
+    if 0 < abs(number) < smallest:
+        reason = f"{meaning} must be 0 or have a magnitude >= {smallest:g}; use 0, or a smaller unit"
+        raise InputError(reason, field=field, value=number)
     return number
 
 
@@ -65,14 +73,15 @@ def as_count(field: str, value: Any, *, least: int = 1, meaning: str) -> int:
 
 
 def as_vector(
-    field: str, value: Any, length: int | None, *, least: float, meaning: str, row: int | None = None
-) -> FloatArray:
+    field: str, value: Any, length: int | None, *, least: float, meaning: str, row: int | None = None,
+    smallest: float = SMALLEST_VALUE,
+) -> FloatArray:  # fmt: skip
     """Return a read-only float64 vector (a given row of a matrix), or reject its first invalid entry."""
     entries = _entries(field if row is None else f"{field}[{row}]", value, length)
 
     def check(i: int) -> float:
         place = f"{field}[{i}]" if row is None else f"{field}[{row}, {i}]"
-        return as_number(place, entries[i], least=least, meaning=meaning)
+        return as_number(place, entries[i], least=least, meaning=meaning, smallest=smallest)
 
     if _all_plain_numbers(entries):
         try:
@@ -81,26 +90,27 @@ def as_vector(
             vector = np.array([check(i) for i in range(len(entries))])
     else:
         vector = np.array([check(i) for i in range(len(entries))], dtype=np.float64)
-    for i in np.flatnonzero(~((vector >= least) & (vector <= LARGEST_VALUE))):
+    for i in np.flatnonzero(~_in_range(vector, least, smallest)):
         check(int(i))
     return freeze(vector)
 
 
 def as_matrix(
-    field: str, value: Any, rows: int | None, columns: int | None, *, least: float, meaning: str
-) -> FloatArray:
+    field: str, value: Any, rows: int | None, columns: int | None, *, least: float, meaning: str,
+    smallest: float = SMALLEST_VALUE,
+) -> FloatArray:  # fmt: skip
     """Return a read-only float64 matrix, or reject its first invalid row or entry."""
     _refuse_masked(field, value)
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "iuf":
         whole = np.asarray(value, dtype=np.float64)
         right = whole.shape == (rows or len(whole), columns or whole.shape[1])
-        if right and bool(((whole >= least) & (whole <= LARGEST_VALUE)).all()):
+        if right and bool(_in_range(whole, least, smallest).all()):
             return freeze(whole)
     lines = _entries(field, value, rows, what="rows")
     width = columns
     checked = []
     for i, line in enumerate(lines):
-        row = as_vector(field, line, width, least=least, meaning=meaning, row=i)
+        row = as_vector(field, line, width, least=least, meaning=meaning, row=i, smallest=smallest)
         width = len(row)
         checked.append(row)
     return freeze(np.array(checked, dtype=np.float64).reshape(len(checked), width or 0))
@@ -241,6 +251,13 @@ def mask_of(value: Any) -> NDArray[np.bool_]:
     # Avoids `numpy.ma`, which is slow to import
     masked = isinstance(value, np.ndarray) and type(value) is not np.ndarray
     return np.asarray(getattr(value, "mask", False) if masked else False, dtype=bool)
+
+
+def _in_range(numbers: FloatArray, least: float, smallest: float) -> NDArray[np.bool_]:
+    """Return which numbers are valid; those that are not a number are not."""
+    right = (numbers >= least) & (numbers <= LARGEST_VALUE)
+    right &= (numbers >= smallest) | (numbers <= -smallest) | (numbers == 0)
+    return right
 
 
 def _all_plain_numbers(entries: Sequence[Any]) -> bool:

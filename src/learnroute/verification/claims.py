@@ -82,7 +82,7 @@ class PlanClaims:
         given = self.plan.get(member)
         if given is None:
             return None
-        as_number(member, given, meaning=meaning, most=math.inf, least=-math.inf)
+        as_number(member, given, meaning=meaning, most=math.inf, least=-math.inf, smallest=0.0)
         return _rational(given)
 
     def _parts_check(

@@ -52,7 +52,9 @@ def read_certificate(data: Any, size: int, regions: int | None = None) -> Certif
         if member not in known:
             reason = f"unknown member; members of kind {chosen.kind} are {', '.join(sorted(known))}"
             raise InputError(reason, field=f"certificate.{member}")
-    bound = as_number("certificate.bound", data.get("bound"), least=-math.inf, meaning="bounds", most=math.inf)
+    bound = as_number(
+        "certificate.bound", data.get("bound"), least=-math.inf, meaning="bounds", most=math.inf, smallest=0.0
+    )
     return chosen.read(bound * (size if regions is None else regions), data, size)
 
 

@@ -71,7 +71,7 @@ class Certificate:
 
 def as_multipliers(field: str, value: Any, length: int) -> FloatArray:
     """Return validated Lagrangian multipliers, one per vertex."""
-    return as_vector(field, value, length, least=-LARGEST_MULTIPLIER, meaning="multipliers")
+    return as_vector(field, value, length, least=-LARGEST_MULTIPLIER, meaning="multipliers", smallest=0.0)
 
 
 def as_index_lists(field: str, rows: Any, size: int) -> tuple[tuple[int, ...], ...]:

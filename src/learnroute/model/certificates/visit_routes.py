@@ -60,6 +60,6 @@ class VisitRoutes(Certificate):
             raise InputError(reason, field="certificate.ng_sets", found=f"has {len(ng_sets)} lists")
         budget = as_number(
             "certificate.budget_multiplier", data.get("budget_multiplier", 0.0), least=0.0,
-            meaning="multipliers of budgets", most=LARGEST_MULTIPLIER,
+            meaning="multipliers of budgets", most=LARGEST_MULTIPLIER, smallest=0.0,
         )  # fmt: skip
         return cls(bound, multipliers, ng_sets, budget)

@@ -24,7 +24,6 @@ from learnroute.solvers.params import MatchingParams, check_params
 
 DEFAULTS = MatchingParams()
 RESOLUTION_BITS = 48  # weights are rounded to 2^-48 of the largest one
-LIFT = 2.0**600  # factor for weights that are all below 2^-600 and may be subnormal
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +140,6 @@ def match_by_blossoms(weights: PairWeights, budget: Budget, params: MatchingPara
     size = weights.size
     if not size:
         return Matching(np.empty((0, 2), dtype=np.int64), True, np.empty(0))
-    lift = LIFT if 0 < weights.largest() < 1 / LIFT else 1.0
-    weights = weights.scale_by(lift)
     scale = _scale(weights.largest())
     edges = _first_edges(weights, params)
     rounds = 0
@@ -163,13 +160,13 @@ def match_by_blossoms(weights: PairWeights, budget: Budget, params: MatchingPara
         if len(edges) == before:  # no new edges: rounding prevents a proof
             missing = None
             break
-    duals, lifted = matching.dual_solution()
-    sets = tuple((members, dual / (2 * scale) / lift) for members, dual in lifted)
+    duals, odd_sets = matching.dual_solution()
+    sets = tuple((members, dual / (2 * scale)) for members, dual in odd_sets)
     mate = matching.unfold()
     if not complete:
         _pair_greedily(mate, weights)
     i = np.flatnonzero(np.arange(size) < mate)
-    return Matching(np.column_stack([i, mate[i]]), missing is not None, duals / (2 * scale) / lift, sets)
+    return Matching(np.column_stack([i, mate[i]]), missing is not None, duals / (2 * scale), sets)
 
 
 def _first_edges(weights: PairWeights, params: MatchingParams) -> IntArray:
