@@ -60,7 +60,7 @@ def certificate(kind: str, stops: int, bound: float, multiplier: float = 0.0) ->
         "one-tree": {"multipliers": vertices},
         "branch-and-bound": {"multipliers": vertices, "nodes": [{"multipliers": vertices[1:]}]},
         "ng-routes": {"multipliers": vertices[2:], "ng_sets": [[0]] * stops},
-        "visit-routes": {"multipliers": vertices[2:], "ng_sets": [[0]] * stops, "budget_multiplier": 0.1},
+        "visit-routes": {"multipliers": vertices[2:], "ng_sets": [[0]] * stops, "budget_multiplier": abs(multiplier)},
     }
     return {"kind": kind, "bound": bound, **rows.get(kind, {})}
 
@@ -82,7 +82,7 @@ def test_all_kinds_on_few_regions_are_decided(name: str) -> None:
     least = least_of(problem)
     below, above = least - 1e-6 * abs(least), least + 1e-6 * abs(least)
     for kind in KINDS:
-        for multiplier in (0.0, -3.0, 1e100):
+        for multiplier in (0.0, -3.0, 1e100, -1.7e308):
             for bound, holds in ((below, True), (above, False), (-1e300, True), (1e300, False)):
                 claims = {"optimal": False, "lower_bound": bound, "gap": None, "certified_ratio": None}
                 forged = {**data, **claims, "certificate": certificate(kind, len(problem.stops), bound, multiplier)}

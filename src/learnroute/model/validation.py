@@ -74,14 +74,14 @@ def as_count(field: str, value: Any, *, least: int = 1, meaning: str) -> int:
 
 def as_vector(
     field: str, value: Any, length: int | None, *, least: float, meaning: str, row: int | None = None,
-    smallest: float = SMALLEST_VALUE,
+    most: float = LARGEST_VALUE, smallest: float = SMALLEST_VALUE,
 ) -> FloatArray:  # fmt: skip
     """Return a read-only float64 vector (a given row of a matrix), or reject its first invalid entry."""
     entries = _entries(field if row is None else f"{field}[{row}]", value, length)
 
     def check(i: int) -> float:
         place = f"{field}[{i}]" if row is None else f"{field}[{row}, {i}]"
-        return as_number(place, entries[i], least=least, meaning=meaning, smallest=smallest)
+        return as_number(place, entries[i], least=least, meaning=meaning, most=most, smallest=smallest)
 
     if _all_plain_numbers(entries):
         try:
@@ -90,7 +90,7 @@ def as_vector(
             vector = np.array([check(i) for i in range(len(entries))])
     else:
         vector = np.array([check(i) for i in range(len(entries))], dtype=np.float64)
-    for i in np.flatnonzero(~_in_range(vector, least, smallest)):
+    for i in np.flatnonzero(~_in_range(vector, least, most, smallest)):
         check(int(i))
     return freeze(vector)
 
@@ -104,7 +104,7 @@ def as_matrix(
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "iuf":
         whole = np.asarray(value, dtype=np.float64)
         right = whole.shape == (rows or len(whole), columns or whole.shape[1])
-        if right and bool(_in_range(whole, least, smallest).all()):
+        if right and bool(_in_range(whole, least, LARGEST_VALUE, smallest).all()):
             return freeze(whole)
     lines = _entries(field, value, rows, what="rows")
     width = columns
@@ -253,9 +253,9 @@ def mask_of(value: Any) -> NDArray[np.bool_]:
     return np.asarray(getattr(value, "mask", False) if masked else False, dtype=bool)
 
 
-def _in_range(numbers: FloatArray, least: float, smallest: float) -> NDArray[np.bool_]:
-    """Return which numbers are valid; those that are not a number are not."""
-    right = (numbers >= least) & (numbers <= LARGEST_VALUE)
+def _in_range(numbers: FloatArray, least: float, most: float, smallest: float) -> NDArray[np.bool_]:
+    """Return which numbers are valid; those that are not finite are not."""
+    right = (numbers >= least) & (numbers <= most) & np.isfinite(numbers)
     right &= (numbers >= smallest) | (numbers <= -smallest) | (numbers == 0)
     return right
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
@@ -14,7 +15,6 @@ from learnroute.model.validation import FloatArray, as_vector
 NUMBERS: dict[str, Any] = {"type": "array", "items": {"type": "number"}}
 INDICES: dict[str, Any] = {"type": "array", "items": {"type": "integer", "minimum": 0}}
 LISTS_OF_INDICES: dict[str, Any] = {"type": "array", "items": INDICES}
-LARGEST_MULTIPLIER = 1e100
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,8 +70,8 @@ class Certificate:
 
 
 def as_multipliers(field: str, value: Any, length: int) -> FloatArray:
-    """Return validated Lagrangian multipliers, one per vertex."""
-    return as_vector(field, value, length, least=-LARGEST_MULTIPLIER, meaning="multipliers", smallest=0.0)
+    """Return validated Lagrangian multipliers, one per vertex: any float64 numbers give a valid bound."""
+    return as_vector(field, value, length, least=-math.inf, meaning="multipliers", most=math.inf, smallest=0.0)
 
 
 def as_index_lists(field: str, rows: Any, size: int) -> tuple[tuple[int, ...], ...]:

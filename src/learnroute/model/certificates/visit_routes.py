@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from learnroute.errors import InputError
 from learnroute.model.certificates.base import (
-    LARGEST_MULTIPLIER,
     LISTS_OF_INDICES,
     NUMBERS,
     Certificate,
@@ -60,6 +60,6 @@ class VisitRoutes(Certificate):
             raise InputError(reason, field="certificate.ng_sets", found=f"has {len(ng_sets)} lists")
         budget = as_number(
             "certificate.budget_multiplier", data.get("budget_multiplier", 0.0), least=0.0,
-            meaning="multipliers of budgets", most=LARGEST_MULTIPLIER, smallest=0.0,
+            meaning="multipliers of budgets", most=math.inf, smallest=0.0,
         )  # fmt: skip
         return cls(bound, multipliers, ng_sets, budget)
