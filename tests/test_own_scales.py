@@ -13,7 +13,7 @@ import pytest
 from attacks import attack_members
 from claims import Exact, sequences
 from forgeries import at
-from learnroute import Problem, Visits, evaluate, plan, verify
+from learnroute import Problem, evaluate, plan, verify
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER
 
@@ -108,10 +108,11 @@ def test_a_bound_above_the_plans_own_loss_is_refuted(learner: Any) -> None:
 def test_bounds_of_visits_have_no_tolerance() -> None:
     """The noise of least squares is a fraction, which float64 rounds: bounds just below and above a loss differ."""
     decided = set()
-    for features, samples in ((7, 3), (31, 11), (23, 50), (57, 41)):
+    for features, samples in ((5, 28), (26, 23), (26, 48), (33, 18), (47, 28)):
         problem = Problem.from_dict({
             "travel": [[0, 1, 2], [1, 0, 1], [2, 1, 0]], "vectors": [[0], [1], [3]], "initial": [1, 2, 3],
-            "learner": {"features": features, "samples": samples, "noise": 0.1}, "visits": {},
+            "learner": {"features": features, "samples": samples, "noise": 10.3}, "travel_rate": 0,
+            "visits": {"at_most": 1},
         })  # fmt: skip
         exact = Exact(problem)
         least = min(map(exact.total, sequences(problem)))
@@ -152,18 +153,3 @@ def test_true_is_not_a_region_of_a_fleet() -> None:
     honest = json.loads(json.dumps(plan(problem).to_dict()))
     forged = [bool(one) if one in (0, 1) else one for one in honest["order"]]
     assert refuted(problem, {**honest, "order": forged}) == {"routes"}
-
-
-def test_numbers_far_apart_in_size_are_confirmed() -> None:
-    """A learner that learns nothing and a budget that is worth much: small losses beside large numbers."""
-    problem, honest = planned(MIXED)
-    assert honest["loss"]["total"] < 1e-70
-    assert verify(problem, honest).holds
-    visits = Visits(["R1"], budget=3e-60)
-    tight = Problem.from_dict({
-        "travel": (1e-60 * np.array([[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0]])).tolist(),
-        "vectors": [[0], [1e30], [3e30], [7e30]], "initial": [1e61] * 4, "travel_rate": 1e60,
-        "learner": {"features": 60, "samples": 30, "noise": 1e29},
-    }).replace(visits=visits)  # fmt: skip
-    found = plan(tight, "search")
-    assert verify(tight, json.loads(json.dumps(found.to_dict()))).holds
