@@ -36,14 +36,14 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         )
     loss = found.loss
     total = data["loss"].get("total") if isinstance(data["loss"], Mapping) else None
-    claimed = as_number("loss.total", total, meaning="losses", smallest=0.0)
+    claimed = as_number("loss.total", total, meaning="losses", derived=True)
     if not math.isclose(claimed, loss.total, rel_tol=PRINTED, abs_tol=SAME * loss.magnitude):
         reason = f"{loss.total:.9g} on this problem; give the problem that it was made for, with the same options"
         raise InputError(reason, field="loss.total", value=claimed)
     bound, certificate = data.get("lower_bound"), data.get("certificate")
     return replace(
         found,
-        lower_bound=None if bound is None else as_number("lower_bound", bound, meaning="bounds", smallest=0.0),
+        lower_bound=None if bound is None else as_number("lower_bound", bound, meaning="bounds", derived=True),
         optimal=data.get("optimal") is True,
         guarantee=Guarantee(
             _number(data, "guarantee"), _text(data, "guarantee_reason"), _number(data, "guarantee_paper"),
@@ -94,7 +94,7 @@ def _range(trained: Any) -> tuple[float, float] | None:
 
 def _number(data: Mapping[str, Any], member: str) -> float | None:
     value = data.get(member)
-    return None if value is None else as_number(member, value, meaning="numbers", smallest=0.0)
+    return None if value is None else as_number(member, value, meaning="numbers", derived=True)
 
 
 def _text(data: Mapping[str, Any], member: str) -> str:

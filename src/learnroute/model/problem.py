@@ -42,7 +42,6 @@ from learnroute.model.ranges import check_travel_range, check_vectors_range
 from learnroute.model.streets import Streets
 from learnroute.model.travel import Places, Travel, TravelMatrix
 from learnroute.model.validation import (
-    LARGEST_VALUE,
     FloatArray,
     IntArray,
     as_count,
@@ -229,7 +228,7 @@ class Problem:
             costs = remove_rounding_asymmetry(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
         elif coordinates is not None:
-            size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
+            size = len(as_matrix("coordinates", coordinates, None, 2, meaning="coordinates"))
         else:
             raise InputError(NO_TRAVEL, field="travel")
         if size < 2:
@@ -277,7 +276,7 @@ class Problem:
             "dissimilarity_low": as_lower_bounds(dissimilarity_low, delta),
             "dissimilarity_estimate": as_estimates(dissimilarity_estimate, size),
             "initial_estimate": None if initial_estimate is None else freeze(np.maximum(0.0, as_vector(
-                "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
+                "initial_estimate", initial_estimate, size, meaning="initial dissimilarities",
             ))),
             "transfer": transfer,
             "depot": as_depot(depot, names, places, travel is not None, geographic),

@@ -82,7 +82,7 @@ class PlanClaims:
         given = self.plan.get(member)
         if given is None:
             return None
-        as_number(member, given, meaning=meaning, most=math.inf, least=-math.inf, smallest=0.0)
+        as_number(member, given, meaning=meaning, derived=True)
         return _rational(given)
 
     def _parts_check(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
@@ -70,8 +69,8 @@ class Certificate:
 
 
 def as_multipliers(field: str, value: Any, length: int) -> FloatArray:
-    """Return validated Lagrangian multipliers, one per vertex: any float64 numbers give a valid bound."""
-    return as_vector(field, value, length, least=-math.inf, meaning="multipliers", most=math.inf, smallest=0.0)
+    """Return validated Lagrangian multipliers, one per vertex."""
+    return as_vector(field, value, length, meaning="multipliers", derived=True)
 
 
 def as_index_lists(field: str, rows: Any, size: int) -> tuple[tuple[int, ...], ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
@@ -144,8 +143,6 @@ def _dual_values(field: str, rows: Any, combs: int) -> tuple[tuple[int, float], 
             raise InputError(
                 f"expected a comb below {combs} and its dual value", field=f"{field}[{k}]", value=row
             )  # fmt: skip
-        meaning, most = "dual values of combs", math.inf
-        found.append(
-            (row[0], as_number(f"{field}[{k}]", row[1], least=-most, meaning=meaning, most=most, smallest=0.0))
-        )
+        value = as_number(f"{field}[{k}]", row[1], meaning="dual values of combs", derived=True)
+        found.append((row[0], value))
     return tuple(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -60,6 +59,6 @@ class VisitRoutes(Certificate):
             raise InputError(reason, field="certificate.ng_sets", found=f"has {len(ng_sets)} lists")
         budget = as_number(
             "certificate.budget_multiplier", data.get("budget_multiplier", 0.0), least=0.0,
-            meaning="multipliers of budgets", most=math.inf, smallest=0.0,
+            meaning="multipliers of budgets", derived=True,
         )  # fmt: skip
         return cls(bound, multipliers, ng_sets, budget)

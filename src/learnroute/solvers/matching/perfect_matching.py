@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from learnroute._core import MinimumWeightMatching, Pricing
 from learnroute.errors import InputError, check_type
 from learnroute.model.labelled_tables import align_square
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
+from learnroute.model.validation import FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.core_travel import plane
 from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, PlaceWeights
@@ -121,12 +121,12 @@ def _weights(weights: ArrayLike | None) -> FloatArray:
     """Validate a weight matrix; labelled columns are put in the order of its rows."""
     table = align_square("weights", weights)
     size = len(table) if isinstance(table, Sized) else None
-    return as_matrix("weights", table, size, size, least=-LARGEST_VALUE, meaning="weights")
+    return as_matrix("weights", table, size, size, meaning="weights")
 
 
 def _places(points: ArrayLike) -> FloatArray:
     """Validate an array of places."""
-    places = as_matrix("points", points, None, None, least=-LARGEST_VALUE, meaning="coordinates")
+    places = as_matrix("points", points, None, None, meaning="coordinates")
     if len(places) and not 1 <= places.shape[1] <= 3:
         raise InputError(f"points has {places.shape[1]} columns: 1, 2 or 3 are needed")
     return places
