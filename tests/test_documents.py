@@ -117,6 +117,21 @@ def test_tutorials_name_columns_and_lines_as_they_are_printed(page: Path) -> Non
         assert re.search(rf"\b{name}\b", blocks), f"{page.name}: {name}"
 
 
+def test_the_page_about_rehearsal_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of the page in turn; its tables may leave out lines, marked by …, and times differ."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "rehearsal.md").read_text()
+    commands_shown = re.findall(r"^learnroute (?:.*\\\n)*.*$", page, re.M)
+    printed = "\n".join(tutorials.run_commands(f"$ {command}") for command in commands_shown)
+    assert len(commands_shown) == 4
+    for line in "\n".join(re.findall(r"^```text\n(.*?)^```$", page, re.M | re.S)).splitlines():
+        assert line.rstrip("…") in printed
+    measured = re.findall(r"`(predicted .*?)`", page)
+    assert measured
+    assert all(line in printed for line in measured)
+
+
 CITED = re.compile(r"([A-Z][\w’-]+)(?: et al\.)?,? \(?((?:19|20)\d\d)\b(?![-–]\d)")
 VENUES = {"ICASSP", "ICML", "Press"}  # with a year, but no authors
 
