@@ -208,7 +208,7 @@ def test_a_bound_that_rounding_keeps_below_its_target_takes_few_steps(
     """The numbers are within the range, but the loss is so small that a tenth of the gap is rounded to 0."""
     problem = Problem(
         [[0, 1, 1], [1, 0, 1], [1, 1, 0]], Calibrated(retention=retention, coupling=0.0),
-        [[0, 7e-100, 0], [7e-100, 0, 0], [0, 0, 0]], initial=[1e-99, 1e-100, 0], travel_rate=0,
+        7e-100 * np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]), initial=[1e-99, 1e-100, 0], travel_rate=0,
         visits=Visits(["R1"], repeat=repeat, budget=budget),
     )  # fmt: skip
     steps, cheapest = [], ng_routes._Relaxation.cheapest
