@@ -18,7 +18,7 @@ from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import LARGEST_VALUE, as_count
+from learnroute.model.validation import as_count
 from learnroute.planner import decide_learner, plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
@@ -405,7 +405,7 @@ def _even_rate(problem: Problem) -> float:
     pairs = rng.integers(problem.size, size=(1000, 2))
     costs = float(problem.ways.between(pairs[:, 0], pairs[:, 1]).mean())
     scores = float(problem.scores.mean()) / problem.size
-    return min(scores / costs, LARGEST_VALUE / EXTREME) if scores > 0 and costs > 0 else 1.0
+    return scores / costs if scores > 0 and costs > 0 else 1.0
 
 
 def _with_rates(points: Iterable[Choice]) -> tuple[Choice, ...]:

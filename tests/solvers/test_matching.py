@@ -191,6 +191,7 @@ def test_matching_input_is_validated() -> None:
         ({"weights": np.zeros((2, 2)), "points": np.zeros((2, 2))}, "both given"),
         ({"points": np.zeros((3, 2))}, "points has 3 rows: an even number"),
         ({"points": np.zeros((2, 4))}, "points has 4 columns"),
+        ({"points": np.zeros((0, 10**15))}, "points has 1000000000000000 columns"),
         ({"points": np.array([[0.0, np.nan], [0, 0]])}, r"points\[0, 1\]"),
     ):
         with pytest.raises(InputError, match=message):

@@ -127,7 +127,7 @@ def _weights(weights: ArrayLike | None) -> FloatArray:
 def _places(points: ArrayLike) -> FloatArray:
     """Validate an array of places."""
     places = as_matrix("points", points, None, None, meaning="coordinates")
-    if len(places) and not 1 <= places.shape[1] <= 3:
+    if places.shape != (0, 0) and not 1 <= places.shape[1] <= 3:
         raise InputError(f"points has {places.shape[1]} columns: 1, 2 or 3 are needed")
     return places
 
