@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from click.core import ParameterSource
 
+from learnroute.cli.paths import OUTPUT, PROBLEM, STANDARD_INPUT, check_paths
 from learnroute.cli.tables import print_sheet
 from learnroute.errors import InputError, did_you_mean, percent, printable
 from learnroute.formats import PICTURES, READERS, json_files, main_file, problem_from, read_problem
@@ -40,7 +41,6 @@ else:
     Choice = click.Choice  # not generic in older releases
 
 F = TypeVar("F", bound=Callable[..., Any])
-STANDARD_INPUT = Path("-")
 INTERRUPTED = 130  # the exit code after Ctrl-C
 REPORTS = (".json", ".csv")  # formats of result tables
 METHOD_HELP = "How to choose the route; see the methods below."
@@ -120,6 +120,7 @@ class OnceCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors in a value given by an option name the option."""
+        check_paths(self.params, ctx.params)
         try:
             return super().invoke(ctx)
         except InputError as error:
@@ -308,7 +309,7 @@ def problem_options(function: F, without: Collection[str] = ()) -> F:
     )
     for name, option in reversed(OPTIONS.items()):
         command = command if name in own or name in without else option(command)
-    return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
+    return cast("F", click.argument("file", type=PROBLEM)(command))
 
 
 FLEET_OPTIONS = ("vehicles", "models", "serve", "longest", "limit")
@@ -370,7 +371,7 @@ time_option = common_option(
 )
 json_option = common_option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 plot_option = common_option(
-    "--plot", "pictures", type=click.Path(path_type=Path), metavar="FILE", multiple=True,
+    "--plot", "pictures", type=OUTPUT, metavar="FILE", multiple=True,
     help=f"Draw a picture ({suffixes(PICTURES)}). May be repeated.",
 )  # fmt: skip
 
@@ -386,7 +387,7 @@ def time_left(time_limit: float | None) -> float | None:
 def output_option(help_text: str, required: bool = False) -> Callable[[F], F]:
     """Return a decorator that adds -o, which may be repeated."""
     return common_option(
-        "-o", "--output", "outputs", type=click.Path(path_type=Path), metavar="FILE", multiple=True, required=required,
+        "-o", "--output", "outputs", type=OUTPUT, metavar="FILE", multiple=True, required=required,
         help=f"{help_text} May be repeated.",
     )  # fmt: skip
 
@@ -432,9 +433,6 @@ def check_outputs(outputs: Sequence[Path], known: Collection[str], pictures: Seq
         logging.getLogger("matplotlib").setLevel(logging.ERROR)  # matplotlib would warn about a read-only home
         for path in pictures:
             check_picture(path)
-    for path, times in Counter((*outputs, *pictures)).items():
-        if times > 1:
-            raise InputError(f"is to be written {times} times; give each file once", where=path)
 
 
 def print_json(data: dict[str, Any]) -> None:

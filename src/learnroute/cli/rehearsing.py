@@ -28,6 +28,7 @@ from learnroute.cli.common import (
     visits_from_options,
 )
 from learnroute.cli.learning import SCALINGS, travel_fields
+from learnroute.cli.paths import INPUT, PROBLEM
 from learnroute.cli.training import (
     MEASURES,
     data_options,
@@ -63,13 +64,13 @@ AUTO = "auto"
     click.option("--regularization", metavar="λ",
                  help="Regularisation strength λ of the proximal learner: a number, or auto (chosen with the route). "
                  "Default: from the problem, otherwise 1."),
-    click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
+    click.option("--problem", "problem_file", type=PROBLEM, metavar="FILE",
                  help=f"Planning problem ({suffixes(READERS)}) with travel, constraints, visits, fleet, "
                  "features_scaling and learner. Options about routes replace its own."),
     click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
                  help="Error measure of a model in a region."),
 )  # fmt: skip
-@click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--travel", type=INPUT, metavar="FILE",
               help="Travel costs (.csv), instead of --problem: a matrix with names, or places (columns name and x, y "
               "or lat, lon). Default: no travel costs.")  # fmt: skip
 @click.option(
