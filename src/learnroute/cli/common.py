@@ -74,16 +74,9 @@ class Source:
             known = Visits() if problem.visits is None else problem.visits
             problem = problem.replace(visits=replace(known, **self.visits))
         if self.fleet:
-            problem = problem.replace(fleet=self._fleet(problem.fleet))
+            problem = problem.replace(fleet=make_fleet(self.fleet, problem.fleet))
         title = self.title or problem.title or ("" if self.file == STANDARD_INPUT else self.file.stem)
         return problem if title == problem.title else problem.replace(title=title)
-
-    def _fleet(self, known: Fleet | None) -> Fleet:
-        """Return the fleet given by the options; their numbers of vehicles or models replace those of the file."""
-        kept = {} if known is None else known.to_dict()
-        if {"vehicles", "models"} & set(self.fleet):
-            kept = {name: value for name, value in kept.items() if name in ("travel", "limit")}
-        return Fleet(**{**kept, **self.fleet})
 
     def _read(self) -> Problem:
         if self.file != STANDARD_INPUT:
@@ -125,7 +118,10 @@ class OnceCommand(click.Command):
             return super().invoke(ctx)
         except InputError as error:
             option = self._option_of(ctx, error)
-            raise error if option is None else error.renamed(option) from None
+            if option is None:
+                raise
+            given = {"value": ctx.params["time_limit"]} if option == "--time-limit" else {}  # not the rest of it
+            raise error.renamed(option, **given) from None
 
     def _option_of(self, ctx: click.Context, error: InputError) -> str | None:
         """Return the option that gave the field of an error; None if the field comes from a file."""
@@ -337,6 +333,17 @@ def fleet_from_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the members of `fleet` that options give."""
     found = {name: options.get(name) for name in ("vehicles", "models", "serve", "limit")}
     return given_options({**found, "travel": LONGEST if options.get("longest") else None})
+
+
+def make_fleet(options: dict[str, Any], known: Fleet | None = None) -> Fleet:
+    """Return the fleet given by options; their numbers of vehicles or models replace those of a known one."""
+    kept = {} if known is None else known.to_dict()
+    if {"vehicles", "models"} & set(options):
+        kept = {name: value for name, value in kept.items() if name in ("travel", "limit")}
+    found = Fleet(**{**kept, **options})
+    if "travel" in options and found.vehicles == 1:
+        raise InputError("needs several vehicles; add --vehicles", field="--longest")
+    return found
 
 
 def depot_place(text: str, problem: Problem) -> str | list[float]:

@@ -15,6 +15,7 @@ from learnroute.cli.common import (
     exit_if_interrupted,
     fleet_from_options,
     json_option,
+    make_fleet,
     output_option,
     output_result,
     plot_option,
@@ -44,7 +45,6 @@ from learnroute.formats.csv_files import training_member
 from learnroute.interrupts import stop_on_interrupt
 from learnroute.model.constraints import Constraints
 from learnroute.model.depot import Depot
-from learnroute.model.fleet import Fleet
 from learnroute.model.learners import Proximal
 from learnroute.model.visits import Visits
 
@@ -117,7 +117,8 @@ def rehearse_command(
             raise InputError("the problem has travel costs already; omit --problem or --travel", field="--travel")
     fields = {} if travel is None else travel_fields(travel)
     if problem is None:
-        given = {"travel_rate": travel_rate, "visits": visits and Visits(**visits), "fleet": fleet and Fleet(**fleet)}
+        rules = {"visits": visits and Visits(**visits), "fleet": fleet and make_fleet(fleet)}
+        given = {"travel_rate": travel_rate, **rules}
         fields |= {name: value for name, value in given.items() if value not in (None, {})}
     own = None if problem is None else problem.features_scaling
     regions = read_regions(data, target, region, skip, test, seed, own)
