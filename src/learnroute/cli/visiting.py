@@ -72,7 +72,12 @@ def visits_command(
 @click.option("--serve", type=Name([MERGED, OWN]), help="Compare only merged or only own models. Default: both.")
 @OPTIONS["longest"]
 @click.option(
-    "--rounds", type=int, default=ROUNDS, show_default=True, metavar="R", help="Rounds of federated averaging."
+    "--rounds",
+    type=int,
+    default=ROUNDS,
+    show_default=True,
+    metavar="R",
+    help="Rounds of federated averaging on fresh samples.",
 )
 @seed_option
 @time_option
@@ -87,7 +92,8 @@ def fleet_command(
 
     Each vehicle trains its own model, or one vehicle carries several models and each visit trains one of them. At the
     end, the models are averaged (merged), or each region uses the model that is best there (own). The last rows are
-    federated averaging with one client per region, for comparison.
+    federated averaging with one client per region, for comparison; each round takes
+    fresh samples, and the column samples counts those of all trainings.
     """
     check_outputs(outputs, (*REPORTS, ".md"), pictures)
     sizes = parse_numbers("--vehicles", vehicles), parse_numbers("--models", models)
