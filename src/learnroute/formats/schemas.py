@@ -197,6 +197,11 @@ def plan_schema() -> Schema:
                 "type": "object",
                 "description": "start, end and return, copied from the problem",
             },
+            "rules": {
+                "type": ["object", "null"],
+                "description": "visits and fleet, copied from the problem if it has them; they explain what another "
+                "problem lacks, and are not used for verification",
+            },
             "lower_bound": _or_null(NUMBER, "Proved lower bound on the total loss of every route"),
             "gap": _or_null(POSITIVE, "total / lower_bound - 1"),
             "certified_ratio": _or_null({**NUMBER, "minimum": 1}, "1 + gap"),

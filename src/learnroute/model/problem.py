@@ -404,9 +404,10 @@ class Problem:
         """Which visits are allowed, by index."""
         visits = Visits(required=ALL) if self.visits is None else self.visits
         found = visits.compile(self.regions, [end for end in self.ends.fixed if end < self.size])
-        if self.fleet is None or self.fleet.limit is None or self.fleet_rules is not None:
+        limit = None if self.fleet is None or self.fleet_rules is not None else self.fleet.limit
+        if limit is None or limit >= found.budget:
             return found
-        return replace(found, budget=min(found.budget, self.fleet.limit))  # of the one vehicle
+        return replace(found, budget=limit, budget_field="fleet.limit")  # of the one vehicle
 
     @cached_property
     def rules(self) -> VisitRules | None:
