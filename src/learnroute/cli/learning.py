@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -205,10 +204,11 @@ def estimate_command(
     for line in causes(found.failures):
         say(printable(f"learnroute: region {' '.join(line.split())}"))
     strength = None if regularization is None else training_member(regularization.replace(",", " "))
-    found = replace(found, regularization=strength)
-    if not isinstance(strength, str | list):
-        with contextlib.suppress(InputError, ImportError):  # too few held-out samples, or no scikit-learn
-            found = found.compare_predictors(strength)
+    try:
+        found = found.compare_predictors(strength)
+    except (InputError, ImportError) as error:  # too few held-out samples, or no scikit-learn
+        caveat = f"law and rehearsal were not compared: {error}"
+        found = replace(found, regularization=strength, caveats=(*found.caveats, caveat))
     if planning:
         _write_parts(found, target, planning, "--planning", found.planning_rows)
         report_files(planning)

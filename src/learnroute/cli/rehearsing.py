@@ -67,8 +67,8 @@ AUTO = "auto"
     click.option("--problem", "problem_file", type=PROBLEM, metavar="FILE",
                  help=f"Planning problem ({suffixes(READERS)}) with travel, constraints, visits, fleet, "
                  "features_scaling and learner. Options about routes replace its own."),
-    click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
-                 help="Error measure of a model in a region."),
+    click.option("--error", type=Name(MEASURES),
+                 help="Error measure of a model in a region. Default: zero-one for classifiers, otherwise squared."),
 )  # fmt: skip
 @click.option("--travel", type=INPUT, metavar="FILE",
               help="Travel costs (.csv), instead of --problem: a matrix with names, or places (columns name and x, y "
@@ -91,9 +91,9 @@ AUTO = "auto"
 @plot_option
 def rehearse_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...], test: float, learner: str | None,
-    regularization: str | None, problem_file: Path | None, error: str, travel: Path | None, travel_rate: float | None,
-    scaling: Scaling, draws: int, trainings: int | None, seed: int, time_limit: float | None, as_json: bool,
-    outputs: tuple[Path, ...], pictures: tuple[Path, ...], **about: Any,
+    regularization: str | None, problem_file: Path | None, error: str | None, travel: Path | None,
+    travel_rate: float | None, scaling: Scaling, draws: int, trainings: int | None, seed: int,
+    time_limit: float | None, as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...], **about: Any,
 ) -> None:  # fmt: skip
     """Find a route by training along many routes on resampled data.
 

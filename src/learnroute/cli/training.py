@@ -82,8 +82,8 @@ training_options = data_options(
     click.option("--problem", "problem_file", type=PROBLEM, metavar="FILE",
                  help="Planning problem with features_scaling, which is applied to the features. `follow --route` also "
                  "uses its learner, and compares predicted and measured errors."),
-    click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
-                 help="Error measure of a model in a region."),
+    click.option("--error", type=Name(MEASURES),
+                 help="Error measure of a model in a region. Default: zero-one for classifiers, otherwise squared."),
 )  # fmt: skip
 
 
@@ -108,7 +108,7 @@ training_options = data_options(
 @output_option(f"Write the matrix ({suffixes(REPORTS)}).")
 def transfer_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...],
-    test: float, learner: str | None, regularization: float | None, problem_file: Path | None, error: str,
+    test: float, learner: str | None, regularization: float | None, problem_file: Path | None, error: str | None,
     repeats: int, workers: int, rows: Path | None, resample: bool, seed: int, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
@@ -156,7 +156,7 @@ def transfer_command(
 @output_option(f"Write the errors ({suffixes(REPORTS)}).")
 def follow_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...],
-    test: float, learner: str | None, regularization: float | None, problem_file: Path | None, error: str,
+    test: float, learner: str | None, regularization: float | None, problem_file: Path | None, error: str | None,
     plan_file: Path | None, route: str | None, repeats: int, seed: int, as_json: bool, outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Train a learner along a plan, and test it in all regions.

@@ -71,7 +71,8 @@ def problem_schema() -> Schema:
             ),
             "initial": _describe(
                 _list(_ref("nonNegative")),
-                "Upper bounds on the squared distance of each region's true model to the initial model; default 0",
+                "Upper bounds on the squared distance of each region's true model to the initial model; default: from "
+                "initial_model, otherwise 0",
             ),
             "learner": _learner(),
             "coordinates": _describe(
@@ -79,7 +80,8 @@ def problem_schema() -> Schema:
             ),
             "truth": _ref("rows", "True models of the regions, if known; one row per region"),
             "initial_model": _describe(
-                _list(_ref("anyNumber")), "Coefficients of the initial model; requires truth; default 0"
+                _list(_ref("anyNumber")),
+                "Coefficients of the initial model, from which initial is derived; with truth or vectors; default 0",
             ),
             "geographic": _describe(
                 FLAG,

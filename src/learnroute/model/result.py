@@ -400,12 +400,19 @@ class Plan(ResultMixin):
     def quality(self) -> str:
         """How good the route is proved to be, in words."""
         if self.optimal:
-            return "proved optimal"
+            return f"proved optimal{self._doubt}"
         if self.lower_bound is None:
             return "nothing proved"
         if self.gap is None:  # a share of a loss that may be negative or zero is undefined
-            return f"at most {self.loss.total - self.lower_bound:.3g} above the least possible total loss"
-        return f"at most {100 * self.gap:.3g} % above the optimum"
+            least = f"{self.loss.total - self.lower_bound:.3g} above the least possible total loss"
+        else:
+            least = f"{100 * self.gap:.3g} % above the optimum"
+        return f"at most {least}{self._doubt}"
+
+    @property
+    def _doubt(self) -> str:
+        """Restricts proofs to a law that measurements do not fully support."""
+        return f" for this law, {self.learner.doubt}" if self.learner is not None and self.learner.doubt else ""
 
     def by_vehicle(self) -> dict[int, Plan]:
         """Return the plan of each used vehicle alone, by its number from 1."""
@@ -549,7 +556,7 @@ class Plan(ResultMixin):
     def _guarantee_text(self) -> str:
         """Return the proved claims: optimality, the gap to a lower bound, and the ratio of the method."""
         if self.optimal:
-            return "optimal (proved)"
+            return f"optimal (proved){self._doubt}"
         said = [] if self.lower_bound is None else [f"{self.quality} (lower bound {self.lower_bound:.6g})"]
         if self.guarantee.value is not None:
             said.append(f"at most {self.guarantee.value:.4g} times the optimum ({self.guarantee.reason})")
