@@ -35,10 +35,12 @@ def least_total(problem: Problem, rules: FleetRules, terms: Terms) -> Fraction |
 
 def _laws(problem: Problem) -> list[set[Law]]:
     """Return the possible laws of training at each position."""
-    rules, (retention, plasticity, coupling, _, noise) = problem.visit_rules, problem.updates.tables
-    tables = [table[: rules.at_most, rules.allowed].tolist() for table in (retention, plasticity, coupling, noise)]
-    return [{(Fraction(p), Fraction(s), Fraction(q), Fraction(v)) for p, s, q, v in zip(*rows, strict=True)}
+    rules = problem.visit_rules
+    retention, plasticity, coupling, _, noise = problem.updates.compact(np.flatnonzero(rules.allowed), rules.at_most)
+    tables = (table.tolist() for table in (retention, plasticity, coupling, noise))
+    laws = [{(Fraction(p), Fraction(s), Fraction(q), Fraction(v)) for p, s, q, v in zip(*rows, strict=True)}
             for rows in zip(*tables, strict=True)]  # fmt: skip
+    return laws if len(laws) > 1 else laws * rules.at_most
 
 
 def _least_error(problem: Problem, terms: Terms, laws: list[set[Law]]) -> Fraction:

@@ -55,14 +55,17 @@ def _least_error(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction:
     size, weights = problem.size, problem.region_weights
     floor, radii, uneven, below, above, lowest = spread_of(terms, weights)
     farthest = 4 * max(radii)
-    tables = [table[: rules.at_most, rules.allowed] for table in problem.updates.tables]
+    tables = problem.updates.compact(np.flatnonzero(rules.allowed), rules.at_most)
     convex = bool(tables[0].min() >= 0 and tables[0].max() <= 1 and tables[2].min() >= 0)
     if not convex:
         below, above = below + (size + uneven) * above, above + lowest
+    laws = [
+        [tuple(map(Fraction, law)) for law in set(zip(*rows, strict=True))]
+        for rows in zip(*(table.tolist() for table in tables), strict=True)
+    ]
     lengths, now = [], _Lengths()
     for t in range(rules.at_most):
-        laws = set(zip(*(table[t].tolist() for table in tables), strict=True))
-        now = _train(now, [tuple(map(Fraction, law)) for law in laws], convex, above, farthest, terms.places)
+        now = _train(now, laws[min(t, len(laws) - 1)], convex, above, farthest, terms.places)
         if t + 1 >= rules.at_least:
             lengths.append(now)
     away = [Fraction(float(x)) - radius for x, radius in zip(problem.initial_errors, radii, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import multiprocessing
 import re
 import tempfile
 import zipfile
@@ -152,7 +153,7 @@ def _history(problem: Problem, trainings: Sequence[int], errors: FloatArray) -> 
 
 def _read(request: ReadRequest, limits: Limits, progress: Progress) -> Result:
     """Read uploaded files with the library's own readers, in a private temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="learnroute-") as name:
+    with _temporary_folder() as name:
         folder = Path(name)
         for file in request.files:
             (folder / file.name).write_text(file.text, encoding="utf-8")
@@ -176,6 +177,11 @@ def _read(request: ReadRequest, limits: Limits, progress: Progress) -> Result:
     return _json(found.model_dump())
 
 
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a private folder, named after the process: if that is killed, the pool removes it."""
+    return tempfile.TemporaryDirectory(prefix=f"{multiprocessing.current_process().name}-")
+
+
 def _with_learner(path: Path, learner: dict[str, Any] | None) -> tuple[Problem, bool]:
     """Return a problem, and whether `learner` was used because the files have none."""
     try:
@@ -189,7 +195,7 @@ def _with_learner(path: Path, learner: dict[str, Any] | None) -> tuple[Problem, 
 def _export(request: ExportRequest, limits: Limits, progress: Progress) -> Result:
     """Write the plan or the problem with the library's own writers; several files make a .zip."""
     problem = request.rated_problem
-    with tempfile.TemporaryDirectory(prefix="learnroute-") as folder:
+    with _temporary_folder() as folder:
         path = Path(folder) / f"{request.what}{request.format}"
         try:
             if request.what == "problem":
