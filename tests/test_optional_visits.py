@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
@@ -113,6 +114,23 @@ def test_sequences_are_counted_only_as_far_as_needed(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(np, "convolve", counted)
     plan(small(visits=Visits(repeat=3333)), time_limit=0.1)
     assert sum(multiplications) < 1e8
+
+
+def test_orders_of_required_regions_take_as_long_as_without_rules() -> None:
+    """In processor time; without a limit of effort, they took ten times as long."""
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((40, 6))
+    problem = Problem(
+        coordinates=rng.random((40, 2)) * 10, vectors=vectors, initial=(vectors**2).sum(axis=1) + 1,
+        learner=Proximal(100, 40, 0.3, regularization=2.0), travel_rate=0.5,
+    )  # fmt: skip
+    spent, losses = [], []
+    for visits in (None, Visits(required="all", budget=1e6)):
+        begun = time.process_time()
+        losses.append(plan(problem.replace(visits=visits), "search").loss.total)
+        spent.append(time.process_time() - begun)
+    assert spent[1] < 4 * spent[0]
+    assert losses[1] <= 1.001 * losses[0]
 
 
 def small(**changes: Any) -> Problem:
