@@ -19,7 +19,8 @@ from learnroute.comparison.of_learners import compare_learners
 from learnroute.comparison.of_methods import compare
 from learnroute.errors import InputError
 from learnroute.fleet_tables import compare_fleets
-from learnroute.formats import json_files, read_problem, write_plan, write_problem
+from learnroute.formats import json_files, problem_from, read_members, write_plan, write_problem
+from learnroute.formats.files import errors_naming
 from learnroute.model.fleet_losses import error_histories
 from learnroute.model.losses import error_over_time, shares_along
 from learnroute.model.problem import Problem
@@ -184,12 +185,12 @@ def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
 
 def _with_learner(path: Path, learner: dict[str, Any] | None) -> tuple[Problem, bool]:
     """Return a problem, and whether `learner` was used because the files have none."""
-    try:
-        return read_problem(path), False
-    except InputError as error:
-        if error.field != "learner" or learner is None:
-            raise
-    return read_problem(path, learner=learner), True
+    with errors_naming(path):
+        members = read_members(path)
+        taken = learner is not None and isinstance(members, dict) and not members.get("learner")
+        if taken:
+            members["learner"] = learner
+        return problem_from(members), taken
 
 
 def _export(request: ExportRequest, limits: Limits, progress: Progress) -> Result:
