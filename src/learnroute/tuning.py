@@ -429,7 +429,7 @@ def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatA
         return
     objective = visit_objective_of(problem.with_regularization(1.0))
     rules = objective.rules
-    if sequences(rules.repeats[rules.allowed], rules.at_most) > SEQUENCES:
+    if sequences(rules.repeats[rules.allowed], rules.at_most, SEQUENCES) > SEQUENCES:
         return
     tables = {n: _step(problem, n, FINE) for n in np.unique(problem.counts).tolist()}
     steps = np.array([tables[n] for n in problem.counts.tolist()])

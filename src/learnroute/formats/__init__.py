@@ -104,7 +104,7 @@ def read_problem(
         if not isinstance(changes, Mapping | None):
             raise InputError("expected an object with the members to replace", field=field, value=changes)
     with errors_naming(path):
-        return problem_from(_read(path), learner, constraints, travel_rate)
+        return problem_from(read_members(path), learner, constraints, travel_rate)
 
 
 def problem_from(
@@ -250,7 +250,8 @@ def check_plan_destination(path: str | Path, problem: Problem) -> None:
         _module("tsplib").check_tour(problem.rules is not None or problem.fleet_rules is not None, path)
 
 
-def _read(path: Path) -> Any:
+def read_members(path: Path) -> Any:
+    """Read the members of a problem from a file, without checking that they form one."""
     path = main_file(path)
     if is_folder(path):
         return _module(READERS[FOLDER]).read(path)

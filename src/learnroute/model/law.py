@@ -121,6 +121,15 @@ class Updates:
         """Return the effect of training in some of the regions, from position `first` on, with one row per position."""
         return Updates(*(freeze(table[first : first + len(regions), regions]) for table in self.tables))
 
+    def compact(self, regions: IntArray, many: int) -> Step:
+        """Return the tables of the first `many` positions in some of the regions.
+
+        They have one row if training does not depend on the position, and one column if it does not depend on the
+        region.
+        """
+        rows, columns = slice(1 if self.same_positions else many), regions[: 1 if self.same_regions else None]
+        return Step(*(np.ascontiguousarray(table[rows, columns]) for table in self.tables))
+
     def __iter__(self) -> Iterator[Step]:
         """Iterate over positions."""
         return map(Step, *self.tables)

@@ -61,10 +61,10 @@ def is_small(objective: FleetObjective, params: SolverParams = DEFAULTS) -> bool
         return False  # the best weights of this many models are not known for certain
     repeats = np.minimum(visits.repeats[visits.allowed], visits.at_most)
     ways = _splits if rules.vehicles > 1 else _labellings
-    total = 0.0
-    for length, many in enumerate(sequences_by_length(repeats, visits.at_most), 1):
+    total, most = 0.0, params.visit_proof.fleet_routes
+    for length, many in enumerate(sequences_by_length(repeats, visits.at_most, most), 1):
         total += many * ways(length, rules.size)
-        if total > params.visit_proof.fleet_routes:
+        if total > most:
             return False
     return True
 
