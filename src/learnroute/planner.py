@@ -124,20 +124,31 @@ def plan_within(
     initial: Sequence[str | int] | None = None, bound: Certificate | None = None,
 ) -> Plan:  # fmt: skip
     """Choose the route, and the regularisation if it is undecided. A given lower bound is not computed again."""
+    started = time.monotonic()
     if problem.learner.undecided:
-        return _plan_with_learner(problem, method, seed, budget, params, initial)
-    if problem.fleet_rules is not None:
-        return _plan_fleet(problem, method, seed, budget, params, initial)
-    if problem.rules is not None:
-        return _plan_visits(problem, method, seed, budget, params, initial)
-    started, whole, budget = time.monotonic(), budget, _reserve_metric_check(problem, budget)
+        made = _plan_with_learner(problem, method, seed, budget, params, initial)
+    elif problem.fleet_rules is not None:
+        made = _plan_fleet(problem, method, seed, budget, params, initial)
+    elif problem.rules is not None:
+        made = _plan_visits(problem, method, seed, budget, params, initial)
+    else:
+        made = _plan_order(problem, method, seed, budget, params, initial, bound)
+    return replace(made, seconds=time.monotonic() - started)
+
+
+def _plan_order(
+    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams,
+    initial: Sequence[str | int] | None, bound: Certificate | None,
+) -> Plan:  # fmt: skip
+    """Choose the order of all regions."""
+    whole, budget = budget, _reserve_metric_check(problem, budget)
     objective = objective_of(problem)
     solve = method.solve if initial is None else _with_warm_start(problem, objective, method, initial)
     answer = solve(objective_for_method(problem, objective, method), np.random.default_rng(seed), budget, params)
     if problem.travel_rate == 0 and method.warm:
         answer = replace(answer, order=_shorten_ties(problem, objective, answer.order, budget, params))
     certificate = answer.certificate or bound or lower_bound(objective, answer.order, budget, params)
-    return assess(problem, answer, certificate, method.name, seed, time.monotonic() - started, whole)
+    return assess(problem, answer, certificate, method.name, seed, whole)
 
 
 def _plan_visits(
@@ -145,19 +156,18 @@ def _plan_visits(
     initial: Sequence[str | int] | None,
 ) -> Plan:  # fmt: skip
     """Choose which regions to visit, how often, and in which order."""
-    started = time.monotonic()
     start = None if initial is None else indices_of(problem, initial, "initial")
     objective = visit_objective_of(problem)
     searching = budget if prover(objective, params) else budget.part(1 - params.visit_bound.share)
     answer = solve_visits(problem, method, np.random.default_rng(seed), searching, params, start)
-    return _assess_visits(problem, objective, answer, method.name, seed, started, budget, params)
+    return _assess_visits(problem, objective, answer, method.name, seed, budget, params)
 
 
 def _plan_fleet(
     problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams, initial: Any = None
 ) -> Plan:
     """Choose the routes of all vehicles, and the model that each visit trains."""
-    started, objective = time.monotonic(), fleet_objective_of(problem)
+    objective = fleet_objective_of(problem)
     start = initial
     if initial is not None and not isinstance(initial, FleetRoutes):
         start = fleet_routes_of(problem, initial, [0] * len(initial))
@@ -166,29 +176,28 @@ def _plan_fleet(
     answer = method.solve(usable, np.random.default_rng(seed), budget, params, **options)
     assert answer.routes is not None
     answer = replace(answer, routes=answer.routes.resize(objective.rules.vehicles))
-    return _assess_fleet(problem, objective, answer, method.name, seed, started, budget)
+    return _assess_fleet(problem, objective, answer, method.name, seed, budget)
 
 
 def _assess_fleet(
-    problem: Problem, objective: FleetObjective, answer: Answer, requested: str, seed: int, started: float,
-    budget: Budget,
-) -> Plan:  # fmt: skip
+    problem: Problem, objective: FleetObjective, answer: Answer, requested: str, seed: int, budget: Budget
+) -> Plan:
     """Compute a lower bound unless the answer is proved optimal, and recompute every claim."""
     certificate = None if answer.optimal else fleet_bound(objective)
     if certificate is None and not answer.optimal:
         answer = replace(answer, notes=(*answer.notes, NO_FLEET_BOUND))
-    return assess(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
+    return assess(problem, answer, certificate, requested, seed, budget)
 
 
 def _assess_visits(
-    problem: Problem, objective: VisitObjective, answer: Answer, requested: str, seed: int, started: float,
-    budget: Budget, params: SolverParams = DEFAULTS,
+    problem: Problem, objective: VisitObjective, answer: Answer, requested: str, seed: int, budget: Budget,
+    params: SolverParams = DEFAULTS,
 ) -> Plan:  # fmt: skip
     """Compute a lower bound unless the answer is proved optimal, and recompute every claim."""
     certificate = None if answer.optimal else visits_bound(objective, answer.order, budget, params)
     if certificate is None and not answer.optimal:
         answer = replace(answer, notes=(*answer.notes, NO_BOUND))
-    return assess(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
+    return assess(problem, answer, certificate, requested, seed, budget)
 
 
 def _reserve_metric_check(problem: Problem, budget: Budget) -> Budget:
@@ -204,14 +213,13 @@ def _plan_with_learner(
     initial: Sequence[str | int] | None,
 ) -> Plan:  # fmt: skip
     """Choose the regularisation together with the route, then plan the route once more for it."""
-    started = time.monotonic()
     part = budget.part(TUNING_SHARE)
     starts = starting_routes(problem, seed, part, params) if method.warm else None
     found = tune(problem, route_finder(problem, method, seed, budget, params), part, starts)
     decided = problem.with_regularization(found.regularization)
     if initial is None and not budget.has_seconds(found.seconds):
         used = "search" if method.warm else method.name
-        made = _assess_given(decided, found.order, used, method.name, seed, started, budget, params)
+        made = _assess_given(decided, found.order, used, method.name, seed, budget, params)
         return _choice_note(made, problem, found)
     if decided.fleet_rules is not None or decided.rules is not None:
         again = _plan_visits if decided.fleet_rules is None else _plan_fleet
@@ -224,7 +232,7 @@ def _plan_with_learner(
         if objective(tuned) < objective(answer.order):
             answer = replace(answer, order=tuned, optimal=False)
     certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
-    made = assess(decided, answer, certificate, method.name, seed, time.monotonic() - started, budget)
+    made = assess(decided, answer, certificate, method.name, seed, budget)
     return _choice_note(made, problem, found)
 
 
@@ -327,30 +335,31 @@ def evaluate_within(
         kind = str(problem.learner.training["regularization"])
         found = tune_for(problem, visits, kind, budget.part(TUNING_SHARE))
         decided = problem.with_regularization(found.regularization)
-        return _choice_note(evaluate_within(decided, route, budget, models), problem, found)
-    return _assess_given(problem, visits, GIVEN, GIVEN, 0, started, budget)
+        made = _choice_note(_assess_given(decided, visits, GIVEN, GIVEN, 0, budget), problem, found)
+    else:
+        made = _assess_given(problem, visits, GIVEN, GIVEN, 0, budget)
+    return replace(made, seconds=time.monotonic() - started)
 
 
 def _assess_given(
-    problem: Problem, visits: Key, method: str, requested: str, seed: int, started: float, budget: Budget,
+    problem: Problem, visits: Key, method: str, requested: str, seed: int, budget: Budget,
     params: SolverParams = DEFAULTS,
 ) -> Plan:  # fmt: skip
     """Compute a lower bound for given visits, and recompute every claim."""
     if isinstance(visits, FleetRoutes):
         routes = Answer.of_fleet(visits, method, complete=False)
-        return _assess_fleet(problem, fleet_objective_of(problem), routes, requested, seed, started, budget)
+        return _assess_fleet(problem, fleet_objective_of(problem), routes, requested, seed, budget)
     order = np.array(visits, dtype=np.int64)
     if problem.rules is not None:
         answer = Answer(order, method, complete=False)
-        return _assess_visits(problem, visit_objective_of(problem), answer, requested, seed, started, budget, params)
+        return _assess_visits(problem, visit_objective_of(problem), answer, requested, seed, budget, params)
     answer = Answer(problem.from_depot(order), method, complete=False)
     certificate = lower_bound(objective_of(problem), answer.order, budget, params)
-    return assess(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
+    return assess(problem, answer, certificate, requested, seed, budget)
 
 
 def assess(
-    problem: Problem, answer: Answer, certificate: Certificate | None, requested: str, seed: int, seconds: float,
-    budget: Budget,
+    problem: Problem, answer: Answer, certificate: Certificate | None, requested: str, seed: int, budget: Budget
 ) -> Plan:  # fmt: skip
     """Recompute every claim about an answer from the problem itself.
 
@@ -366,7 +375,6 @@ def assess(
         guarantee=_guarantee(problem, answer, budget),
         method=answer.method,
         requested=requested,
-        seconds=seconds,
         seed=seed,
         notes=(
             *answer.notes,

@@ -33,7 +33,8 @@ from learnroute.solvers.visits.exact import all_visits, sequences
 
 PLANNED = np.logspace(-3, 5, 17)  # λ for which routes are planned
 GRID = np.concatenate([np.logspace(-9, -4, 6), np.logspace(-3, 5, 33), np.logspace(6, 9, 4)])  # first λ per route
-FINE = np.logspace(-4, 6, 241)  # table for schedules, and for the range of λ that are nearly as good
+# table for schedules, and for the range of λ that are nearly as good; λ near 0 matter if m = n and there is no noise
+FINE = np.concatenate([np.logspace(-20, -5, 16), np.logspace(-4, 6, 241)])
 FEW_REGIONS = 12  # up to this number, routes are planned for all λ in PLANNED; beyond, for every fourth
 FACTORS = np.logspace(-3, 3, 121)  # common factors of a whole schedule
 NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors for refining a schedule
@@ -428,7 +429,7 @@ def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatA
         return
     objective = visit_objective_of(problem.with_regularization(1.0))
     rules = objective.rules
-    if sequences(rules.repeats[rules.allowed], rules.at_most) > SEQUENCES:
+    if sequences(rules.repeats[rules.allowed], rules.at_most, SEQUENCES) > SEQUENCES:
         return
     tables = {n: _step(problem, n, FINE) for n in np.unique(problem.counts).tolist()}
     steps = np.array([tables[n] for n in problem.counts.tolist()])

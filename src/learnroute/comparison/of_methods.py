@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -258,7 +258,7 @@ def _row(
 ) -> Row:
     if isinstance(answer, RefusedError):
         return Row(method.name, None, 0.0, 0, None, str(answer))
-    found = assess(problem, answer, certificate, method.name, seed, seconds, budget)
+    found = replace(assess(problem, answer, certificate, method.name, seed, budget), seconds=seconds)
     loss, made = mean_loss(problem, method, found, draws, budget)
     return Row(method.name, loss, found.seconds, made, found)
 

@@ -10,7 +10,7 @@ from learnroute.model.certificates import certificate_schema
 from learnroute.model.learners import CHOSEN, RULES, Calibrated, Regime
 from learnroute.model.losses import Loss
 from learnroute.model.problem import DissimilarityKind
-from learnroute.model.validation import LARGEST_VALUE
+from learnroute.model.validation import LARGEST_VALUE, SMALLEST_VALUE
 
 Schema = dict[str, Any]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -27,7 +27,8 @@ NULL: Schema = {"type": "null"}
 
 def problem_schema() -> Schema:
     """Return the JSON schema of a problem file."""
-    number = {"type": "number", "minimum": -LARGEST_VALUE, "maximum": LARGEST_VALUE}
+    tiny = {"exclusiveMinimum": -SMALLEST_VALUE, "exclusiveMaximum": SMALLEST_VALUE, "not": {"const": 0}}
+    number = {"type": "number", "minimum": -LARGEST_VALUE, "maximum": LARGEST_VALUE, "not": tiny}
     return {
         "$schema": DRAFT,
         "title": "learnroute problem",
@@ -197,6 +198,11 @@ def plan_schema() -> Schema:
             "constraints": {
                 "type": "object",
                 "description": "start, end and return, copied from the problem",
+            },
+            "rules": {
+                "type": ["object", "null"],
+                "description": "visits and fleet, copied from the problem if it has them; they explain what another "
+                "problem lacks, and are not used for verification",
             },
             "lower_bound": _or_null(NUMBER, "Proved lower bound on the total loss of every route"),
             "gap": _or_null(POSITIVE, "total / lower_bound - 1"),

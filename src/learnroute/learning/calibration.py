@@ -38,7 +38,7 @@ from learnroute.model.learners import Calibrated, Learner
 from learnroute.model.problem import Problem
 from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_choice, as_matrix, as_number, freeze
+from learnroute.model.validation import FloatArray, as_choice, as_matrix, as_number, freeze
 
 SEVERAL = "several models were trained; follow a route with one model"
 FEWEST_VISITS = 6  # with fewer clusters, intervals are meaningless
@@ -346,12 +346,10 @@ def _routes(known: Transfer, followed: Iterable[Any]) -> tuple[list[Route], list
             raise InputError(reason, field=f"followed[{number}].measure", value=measure)
         measured = measured or str(measure or "")
         places = [_place(f"followed[{number}].route", name, known.regions) for name in route]
-        table = as_matrix(f"followed[{number}].errors", errors, len(places), len(places), least=-LARGEST_VALUE,
-                          meaning="errors")  # fmt: skip
+        table = as_matrix(f"followed[{number}].errors", errors, len(places), len(places), meaning="errors")  # fmt: skip
         first = None
         if before is not None:
-            first = as_matrix(f"followed[{number}].before", [before], 1, len(places), least=-LARGEST_VALUE,
-                              meaning="errors")[0]  # fmt: skip
+            first = as_matrix(f"followed[{number}].before", [before], 1, len(places), meaning="errors")[0]  # fmt: skip
         if len(places) > (first is None):
             routes.append(Route(places, table, first))
             records.append(as_record(f"followed[{number}].learner", learner))

@@ -25,7 +25,6 @@ from learnroute.model.problem import Problem
 from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import (
-    LARGEST_VALUE,
     FloatArray,
     IntArray,
     as_choice,
@@ -594,7 +593,7 @@ def _distances(
 
 
 def _model(entries: ArrayLike, width: int) -> FloatArray:
-    return as_vector("initial_model", entries, width, least=-LARGEST_VALUE, meaning="model parameters")
+    return as_vector("initial_model", entries, width, meaning="model parameters")
 
 
 def _scale_caveat(taken: PreparedRegions, fits: dict[str, Fit], intercept: bool) -> tuple[str, ...]:

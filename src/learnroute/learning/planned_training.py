@@ -18,7 +18,6 @@ from learnroute.model.learners import TRAINING, Calibrated, Gradient, Learner, L
 from learnroute.model.order_effect import as_rehearsal
 from learnroute.model.result import Plan
 from learnroute.model.validation import (
-    LARGEST_VALUE,
     FloatArray,
     IntArray,
     as_count,
@@ -93,8 +92,10 @@ class PlannedTraining:
             listed = samples if isinstance(samples, list) else [samples] * size
             counts = as_vector("samples", listed, size, least=1.0, meaning="numbers of samples")
             samples = freeze(counts.astype(np.int64))
+        if noise is not None:
+            noise = as_number("label_noise", noise, least=0.0, meaning="the label noise", derived=True)
         if errors is not None:
-            errors = as_vector("expected_errors", errors, regions, least=-LARGEST_VALUE, meaning="errors")
+            errors = as_vector("expected_errors", errors, regions, meaning="errors", derived=True)
         return cls(
             tuple(route),
             learner,
@@ -102,7 +103,7 @@ class PlannedTraining:
             samples,
             None if scaling is None else FeaturesScaling.from_dict(scaling),
             errors,
-            None if noise is None else as_number("label_noise", noise, least=0.0, meaning="the label noise"),
+            noise,
             tuple(skipped),
             as_importance(data.get("importance"), regions),
             fleet,

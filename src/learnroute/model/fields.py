@@ -13,7 +13,6 @@ from learnroute.model.labelled_tables import Labelled, names_of
 from learnroute.model.learners import Learner
 from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.validation import (
-    LARGEST_VALUE,
     FloatArray,
     IntArray,
     as_count,
@@ -94,7 +93,7 @@ def as_estimates(given: ArrayLike | None, size: int) -> FloatArray | None:
     if given is None:
         return None
     field = "dissimilarity_estimate"
-    matrix = as_matrix(field, given, size, size, least=-LARGEST_VALUE, meaning="dissimilarities")
+    matrix = as_matrix(field, given, size, size, meaning="dissimilarities")
     return as_dissimilarities(field, np.maximum(matrix, 0.0), size)
 
 
@@ -123,7 +122,7 @@ def as_rows(field: str, value: ArrayLike | None, size: int, width: int | None, m
     """Validate a field with one row per region, if it is given."""
     if value is None:
         return None
-    rows = as_matrix(field, value, size, width, least=-LARGEST_VALUE, meaning=meaning)
+    rows = as_matrix(field, value, size, width, meaning=meaning)
     if rows.shape[1] == 0:
         raise InputError("expected at least 1", field=f"{field}[0]", found="has 0 entries")
     return rows
@@ -147,7 +146,7 @@ def as_initial_model(
             found=f"has {width} entries",
         )
     model = np.zeros(width) if given is None else given
-    return as_vector("initial_model", model, width, least=-LARGEST_VALUE, meaning="model parameters")
+    return as_vector("initial_model", model, width, meaning="model parameters")
 
 
 def as_initial(initial: ArrayLike | None, models: FloatArray | None, model: FloatArray | None, size: int) -> FloatArray:

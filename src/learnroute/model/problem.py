@@ -39,10 +39,10 @@ from learnroute.model.labelled_tables import SQUARE, align, align_places, align_
 from learnroute.model.law import Updates
 from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.learners import Calibrated, Learner, LeastSquares, Regime
+from learnroute.model.ranges import check_travel_range, check_vectors_range
 from learnroute.model.streets import Streets
 from learnroute.model.travel import Places, Travel, TravelMatrix
 from learnroute.model.validation import (
-    LARGEST_VALUE,
     FloatArray,
     IntArray,
     as_count,
@@ -82,6 +82,9 @@ class Problem:
 
     Each of the T regions is visited once, in an order to be chosen, unless `visits` makes visits optional. A problem is
     immutable and validated on construction.
+
+    Numbers are 0 or have a magnitude from 1e-100 to 1e100: those that are given, and the travel (also times its rate)
+    and the dissimilarities that follow from them.
 
     Arrays may be lists, arrays, or labelled tables (pandas, polars, xarray). Labels are names of regions: rows and
     columns are brought into the order of `regions`, and unknown labels are rejected.
@@ -227,7 +230,7 @@ class Problem:
             costs = remove_rounding_asymmetry(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
         elif coordinates is not None:
-            size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
+            size = len(as_matrix("coordinates", coordinates, None, 2, meaning="coordinates"))
         else:
             raise InputError(NO_TRAVEL, field="travel")
         if size < 2:
@@ -279,7 +282,7 @@ class Problem:
             "dissimilarity_low": as_lower_bounds(dissimilarity_low, delta),
             "dissimilarity_estimate": as_estimates(dissimilarity_estimate, size),
             "initial_estimate": None if initial_estimate is None else freeze(np.maximum(0.0, as_vector(
-                "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
+                "initial_estimate", initial_estimate, size, meaning="initial dissimilarities",
             ))),
             "transfer": transfer,
             "depot": as_depot(depot, names, places, travel is not None, geographic),
@@ -298,6 +301,9 @@ class Problem:
             assert self.stop_coordinates is not None
             ways = Places(self.stop_coordinates, geographic)
         object.__setattr__(self, "ways", ways)
+        check_travel_range(ways, self.stops, self.travel_rate)
+        if self.vectors is not None:
+            check_vectors_range(self.vectors, names)
         learner.check_positions(self.most_visits, exactly=self.rules is None and self.fleet_rules is None)
         if self.fleet is not None and self.fleet_rules is not None:
             self.fleet.check(wanted, learner, transfer is not None)
@@ -409,9 +415,10 @@ class Problem:
         """Which visits are allowed, by index."""
         visits = Visits(required=ALL) if self.visits is None else self.visits
         found = visits.compile(self.regions, [end for end in self.ends.fixed if end < self.size])
-        if self.fleet is None or self.fleet.limit is None or self.fleet_rules is not None:
+        limit = None if self.fleet is None or self.fleet_rules is not None else self.fleet.limit
+        if limit is None or limit >= found.budget:
             return found
-        return replace(found, budget=min(found.budget, self.fleet.limit))  # of the one vehicle
+        return replace(found, budget=limit, budget_field="fleet.limit")  # of the one vehicle
 
     @cached_property
     def rules(self) -> VisitRules | None:
@@ -504,6 +511,15 @@ class Problem:
         found = copy(self)
         found.__dict__.pop("updates", None)
         object.__setattr__(found, "learner", learner)
+        return found
+
+    def with_travel_rate(self, rate: float) -> Problem:
+        """Return the same problem for a travel rate that may be outside the range of numbers, to explore other routes.
+
+        Nothing is validated; everything is shared.
+        """
+        found = copy(self)
+        object.__setattr__(found, "travel_rate", rate)
         return found
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from learnroute.errors import InputError
 from learnroute.model.law import Step
 from learnroute.model.learners.base import Learner, Regime
-from learnroute.model.validation import LARGEST_VALUE, IntArray, as_choice, as_number
+from learnroute.model.validation import IntArray, as_choice, as_number
 
 VERDICTS = SUPPORTED, WEAK, NOT_SUPPORTED = "supported", "weak", "not supported"
 DOUBTS = {WEAK: "which the measurements support only weakly", NOT_SUPPORTED: "which the measurements do not support"}
@@ -49,7 +49,7 @@ class Calibrated(Learner):
             if getattr(self, name) not in (0, None):
                 reason = f"a calibrated learner has no {name}; remove them"
                 raise InputError(reason, field=f"learner.{name}", value=getattr(self, name))
-        noise = as_number("learner.noise", self.noise, least=-LARGEST_VALUE, meaning="the noise ν")
+        noise = as_number("learner.noise", self.noise, meaning="the noise ν")
         return {"features": 0, "samples": 0, "noise": noise}
 
     def _check_members(self) -> dict[str, Any]:

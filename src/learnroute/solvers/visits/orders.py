@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute.model.ends import Ends
+from learnroute.model.objective import Paired
 from learnroute.model.origin import order_objective
 from learnroute.model.pairs import Pairs
 from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.exact.pair_methods import search_pairs
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, SolverParams
 
@@ -37,5 +39,8 @@ def reorder(
     coupled = updates.coupled or not error.same_positions
     orders = order_objective(travel, error, ends, origin, coupled, error.same_samples)
     start = np.append(len(regions), number[visits]) if origin else number[visits]
-    found = iterated_local_search(orders, rng, budget, initial=start, params=params)
+    if isinstance(orders, Paired):  # with the usual effort, this takes a hundred times as long as the search for visits
+        found = search_pairs(orders, rng, budget, params, start).order
+    else:
+        found = iterated_local_search(orders, rng, budget, initial=start, params=params)
     return np.asarray(regions[found[1:] if origin else found])
