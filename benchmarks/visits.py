@@ -19,7 +19,7 @@ import numpy as np
 
 from learnroute import Learner, Problem
 from learnroute.model.ends import Ends
-from learnroute.model.objective import ANYWHERE
+from learnroute.model.linear import ANYWHERE
 from learnroute.model.visit_objective import VisitObjective, VisitRules
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.visits.exact import exact

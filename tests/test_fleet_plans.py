@@ -14,7 +14,7 @@ from learnroute.cli import run
 from learnroute.fleet_tables import federated_error
 from learnroute.formats import plan_from, read_plan, read_problem, write_plan, write_problem
 from learnroute.model.fleet_losses import fleet_objective_of
-from learnroute.model.fleet_objective import FleetRoutes
+from learnroute.model.routes import Routes
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "city-survey.json"
 PLACES = [[5.1, 52.1], [5.2, 52.1], [5.1, 52.2], [5.3, 52.0], [5.0, 52.3]]
@@ -74,8 +74,8 @@ def test_a_hundred_vehicles_are_planned_like_one_more_than_regions(
     few, many = (plan(each, method=method) for each in asked.values())
     assert many.loss == few.loss
     assert list(many.routes) == [*few.routes, *[()] * 95]
-    start = FleetRoutes.of_vehicles([[], [1, 0], [], [3, 2], *[[]] * 96])
-    assert start.resize(5) == FleetRoutes.of_vehicles([[1, 0], [3, 2], [], [], []])
+    start = Routes.of_vehicles([[], [1, 0], [], [3, 2], *[[]] * 96])
+    assert start.resize(5) == Routes.of_vehicles([[1, 0], [3, 2], [], [], []])
 
 
 def test_a_hundred_models_are_planned_like_one_more_than_regions() -> None:

@@ -11,7 +11,7 @@ import pytest
 from learnroute import Constraints, Learner, Problem, plan, verify
 from learnroute.model.certificates import OneTree, Simple
 from learnroute.model.losses import objective_of
-from learnroute.model.objective import Objective
+from learnroute.model.linear import Objective
 from learnroute.model.travel import Places
 from learnroute.solvers.params import BoundParams, OneTreeParams, SolverParams
 from learnroute.verification import bounds, exact

@@ -12,7 +12,7 @@ import pytest
 
 from learnroute import InputError, objective_of, plan
 from learnroute.cli import main
-from learnroute.model.objective import Weighted
+from learnroute.model.linear import Weighted
 from learnroute.solvers.construction.insertion import complete
 from learnroute.solvers.params import IteratedLocalSearchParams, SolverParams
 from learnroute.study.families import random_problem

@@ -10,7 +10,7 @@ import fleet_oracle as fleets
 from learnroute import Fleet, InputError, Learner, Problem, Visits, evaluate, plan
 from learnroute.learning import simulate
 from learnroute.model.fleet_losses import fleet_objective_of
-from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes
+from learnroute.model.fleet_objective import UNTRAINED, Routes
 
 SIZE = 4
 UNDER, OVER = Learner(3, 9, 0.6), Learner(12, 6, 0.6)
@@ -47,7 +47,7 @@ CASES: dict[str, tuple[Learner, Fleet, Visits | None, list[list[int]], list[int]
 }
 
 
-def planned(name: str) -> tuple[Problem, FleetRoutes]:
+def planned(name: str) -> tuple[Problem, Routes]:
     learner, fleet, visits, routes, models = CASES[name]
     asked = problem_of(learner, fleet, visits)
     made = evaluate(asked, routes if fleet.vehicles > 1 else routes[0], models=models)
@@ -81,7 +81,7 @@ def test_untrained_models_serve_if_they_are_planned_to() -> None:
 def test_both_samplers_draw_averages_from_the_same_law(features: int) -> None:
     """With zero, one and many dimensions outside of the span of the true models."""
     asked = problem_of(Learner(features, 8, 0.6, rule="proximal", regularization=0.5), Fleet(3))
-    routes = FleetRoutes.of_vehicles([[0], [1, 2], [3]])
+    routes = Routes.of_vehicles([[0], [1, 2], [3]])
     errors = [simulate(asked, routes, 3000, seed, sampler).errors
               for seed, sampler in enumerate(("low-dimensional", "direct"))]  # fmt: skip
     assert ks_2samp(*errors).pvalue > 0.01
@@ -92,7 +92,7 @@ def test_regions_are_served_as_planned_though_the_truth_is_otherwise() -> None:
     for fleet in (Fleet(2), Fleet(2, serve="own")):
         wrong = 1.0 - np.eye(SIZE)
         asked = problem_of(PROXIMAL, fleet, vectors=None, dissimilarity=wrong, initial=[0.2, 3.0, 3.0, 3.0])
-        routes = FleetRoutes.of_vehicles([[0, 1], [2, 3]])
+        routes = Routes.of_vehicles([[0, 1], [2, 3]])
         found = simulate(asked, routes, runs=4000, seed=1)
         truly = fleet_objective_of(problem_of(PROXIMAL, fleet))
         best = fleets.error(truly, routes) / SIZE

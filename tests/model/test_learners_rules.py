@@ -11,7 +11,7 @@ import pytest
 
 from learnroute import Constraints, Gradient, InputError, Learner, Problem, Proximal, evaluate, expected_loss, plan
 from learnroute.model.losses import error_over_time, largest_loss, objective_of, true_loss
-from learnroute.model.objective import Paired
+from learnroute.model.linear import Paired
 from learnroute.model.spectrum import largest_rate, proximal_moments
 from oracle import regularised_loss
 from samples import gradient_moments

@@ -12,7 +12,7 @@ import oracle
 from learnroute import Learner, Objective, Problem, plan
 from learnroute.guarantees import paper_ratio, sharper_ratio
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Weighted
+from learnroute.model.linear import Weighted
 from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.construction import algorithm1 as module
 from learnroute.solvers.construction.algorithm1 import algorithm1, eulerian_circuit

@@ -8,7 +8,7 @@ import pytest
 import oracle
 from learnroute import Learner, plan
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Weighted
+from learnroute.model.linear import Weighted
 from learnroute.solvers.bounds import path_bound, score_bound, simple_bound
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp

@@ -10,7 +10,7 @@ import pytest
 from learnroute import Learner
 from learnroute.model.certificates import BranchAndBound, Node, OneTree, read_certificate
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Linear, Weighted
+from learnroute.model.linear import Linear, Weighted
 from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation

@@ -13,8 +13,8 @@ import oracle
 from learnroute import SolverParams
 from learnroute.model.certificates import Simple
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Linear, Weighted
-from learnroute.model.pairs import LinearError
+from learnroute.model.linear import Linear, Weighted
+from learnroute.model.relaxation import LinearError
 from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import least_score_parts, score_bound, simple_bound

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Linear, Weighted
-from learnroute.model.pairs import LinearError
+from learnroute.model.linear import Linear, Weighted
+from learnroute.model.relaxation import LinearError
 from learnroute.model.travel import Places, Travel, TravelMatrix
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Budget

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from learnroute.model.ends import BoolArray, Ends
-from learnroute.model.objective import Linear, Weighted
+from learnroute.model.linear import Linear, Weighted
 from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Budget

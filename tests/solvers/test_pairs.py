@@ -21,7 +21,7 @@ from learnroute import (
 )
 from learnroute._core import PairTerms
 from learnroute.model.losses import objective_of
-from learnroute.model.objective import Paired
+from learnroute.model.linear import Paired
 from learnroute.model.travel import TravelMatrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.suffix_labelling import label_suffixes

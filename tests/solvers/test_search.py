@@ -12,8 +12,8 @@ import pytest
 
 from learnroute import InputError, Learner, plan
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Linear, Weighted
-from learnroute.model.pairs import LinearError
+from learnroute.model.linear import Linear, Weighted
+from learnroute.model.relaxation import LinearError
 from learnroute.model.travel import Places, TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.solvers import methods
