@@ -19,9 +19,9 @@ from learnroute.solvers.construction.algorithm1 import algorithm1, eulerian_circ
 from learnroute.solvers.construction.canonical import canonical_order
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.core_travel import place_travel
+from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.matching.perfect_matching import match_by_blossoms, minimum_matching
 from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
-from learnroute.solvers.methods import exact
 from learnroute.solvers.params import MatchingParams
 from learnroute.solvers.spanning_tree import minimum_spanning_tree
 from learnroute.study.families import random_problem
@@ -97,7 +97,7 @@ def _odd_weights(travel: np.ndarray, last: int) -> tuple[list[int], np.ndarray]:
 
 def _shortest(travel: np.ndarray) -> float:
     blind = Weighted(TravelMatrix(travel), np.zeros(len(travel)), np.zeros(len(travel)))
-    return blind(exact(blind, np.random.default_rng(0), Budget()).order)
+    return blind(held_karp(blind, np.random.default_rng(0), Budget()).order)
 
 
 def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
