@@ -87,7 +87,8 @@ def plan(
     """
     check_type("problem", problem, Problem)
     check_type("params", params, SolverParams)
-    check_params(params)
+    if params is not DEFAULTS:
+        check_params(params)
     chosen = method_by_name(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if as_count("threads", threads, least=1, meaning="the number of threads") > 1:
@@ -222,7 +223,7 @@ def bound_of(
 ) -> Answer:
     """Return an answer with a lower bound, unless it has one or is optimal."""
     instance = problem.instance
-    rungs = [rung for rung in BOUNDS if rung.supports(instance, params)]
+    rungs = (rung for rung in BOUNDS if rung.supports(instance, params))
     return climb(instance, rungs, answer, np.random.default_rng(seed), budget, params)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,15 +28,15 @@ def solve(
     `initial` are routes to start from, which may violate the rules. If they do not, the answer is never worse.
     """
     used = instance.without_idle()
-    rungs = [rung for rung in method.rungs if (bounds or rung.exact) and rung.supports(used, params)]
+    rungs: Iterator[Rung] = (rung for rung in method.rungs if (bounds or rung.exact) and rung.supports(used, params))
+    first = None if method.construct is not None else next(rungs, None)
     if method.construct is not None:
         answer = _construct(used, method, rng, budget, params)
-    elif rungs and rungs[0].is_alone(used):
-        answer = rungs.pop(0).prove(used, None, rng, budget, params)
-    elif method.must_prove and not any(rung.exact for rung in rungs):
-        raise _refusal(used, params)
+    elif first is not None and first.is_alone(used):
+        answer = first.prove(used, None, rng, budget, params)
     else:
-        answer = _search(used, method, rungs, rng, budget, params, initial)
+        usable = [first, *rungs] if first is not None else []
+        answer, rungs = _search(used, method, usable, rng, budget, params, initial), iter(usable)
     if used.rate == 0 and used.permutation and method.warm:
         answer = replace(answer, routes=shorten_ties(used, answer.routes, budget, params))
     answer = climb(used, rungs, answer, rng, budget, params)
@@ -47,12 +47,12 @@ def solve(
 
 
 def climb(
-    instance: Instance, rungs: Sequence[Rung], answer: Answer, rng: np.random.Generator, budget: Budget,
+    instance: Instance, rungs: Iterator[Rung], answer: Answer, rng: np.random.Generator, budget: Budget,
     params: SolverParams,
 ) -> Answer:  # fmt: skip
     """Return an answer with what the rungs prove in turn, until it is proved optimal; one lower bound is enough."""
-    for rung in rungs:
-        if not answer.optimal and (rung.exact or answer.certificate is None):
+    while not answer.optimal and (rung := next(rungs, None)) is not None:
+        if rung.exact or answer.certificate is None:
             answer = rung.prove(instance, answer, rng, budget, params)
     return answer
 
@@ -62,6 +62,8 @@ def _search(
     params: SolverParams, initial: Routes | None,
 ) -> Answer:  # fmt: skip
     """Return the best routes found, in the time that the rungs leave."""
+    if method.must_prove and not any(rung.exact for rung in rungs):
+        raise _refusal(instance, params)
     part = budget.part(min((rung.search_share(instance, budget, params) for rung in rungs), default=1.0))
     if any(rung.exact for rung in rungs):
         part = replace(part, spend_all=False)  # the proofs may not need the rest

@@ -57,10 +57,10 @@ def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, param
             f"{size} regions: Held–Karp keeps 2^(T-1)·T values ({states * 8 / 2**30:,.3g} GiB here), so it takes "
             f"at most {limits.most_regions} regions; use method exact or auto"
         )
-    path, tight = path_relaxation(objective)
-    turns = [path]
-    if objective.ends.cyclic and not tight:
-        turns = [objective.ending_at(last) for last in range(size)]
+    turns = [objective]
+    if objective.ends.cyclic:
+        path, tight = path_relaxation(objective)
+        turns = [path] if tight else [objective.ending_at(last) for last in range(size)]
     best: IntArray | None = None
     for turn, each in enumerate(turns):
         last_costs = each.weights[-1] * each.scores + each.finish
