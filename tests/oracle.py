@@ -197,7 +197,9 @@ def values(
     return found
 
 
-def regularised_loss(problem: Problem, order: Sequence[int], laws: Sequence[Sequence[float]], delta: Any = None) -> float:
+def regularised_loss(
+    problem: Problem, order: Sequence[int], laws: Sequence[Sequence[float]], delta: Any = None
+) -> float:
     """Return the total loss if `laws[t]` are p₁, p₂ and ν of visit t."""
     law = law_of(problem, float)
     rows = [[(kept, 1 - kept, kept - second, second, noise)] * law.size for kept, second, noise in laws]

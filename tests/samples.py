@@ -115,9 +115,7 @@ def random_instance(
     required_regions, allowed = np.isin(np.arange(size), required), ~np.isin(np.arange(size), forbidden)
     rules = VisitRules(required_regions, repeat * allowed, at_most, budget)
     ends = Ends(size if origin else first, last, closed)
-    return Instance(
-        TravelMatrix(travel), rate, ends, known, updates, coupled or by_position or own_second, rules
-    )
+    return Instance(TravelMatrix(travel), rate, ends, known, updates, coupled or by_position or own_second, rules)
 
 
 def draw_rules(rng: np.random.Generator, size: int) -> dict[str, Any]:

@@ -28,7 +28,9 @@ QUICK = DEFAULTS._replace(ruin_fleet=DEFAULTS.ruin_fleet._replace(starts=3, iter
 MODES: dict[str, dict[str, bool]] = {"merged": {"merged": True}, "equal": {"merged": True, "equal": True}, "own": {}}
 
 
-def solve(instance: Instance, method: str = "exact", budget: Budget | None = None, params: SolverParams = QUICK) -> Answer:
+def solve(
+    instance: Instance, method: str = "exact", budget: Budget | None = None, params: SolverParams = QUICK
+) -> Answer:
     rng = np.random.default_rng(0)
     found = pipeline.solve(instance, METHODS[method], rng, budget or Budget(), params, bounds=False)
     assert instance.allows(found.routes)

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from learnroute import Learner, Objective, Problem, plan
+from learnroute import Learner, Problem, plan
 from learnroute.guarantees import paper_ratio, sharper_ratio
 from learnroute.model.ends import Ends
-from learnroute.model.linear import Weighted
+from learnroute.model.linear import Linear, Weighted
 from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.construction import algorithm1 as module
 from learnroute.solvers.construction.algorithm1 import algorithm1, eulerian_circuit
@@ -202,7 +202,7 @@ def test_minimum_spanning_trees_weigh_what_networkx_finds() -> None:
         assert travel[tree[:, 0], tree[:, 1]].sum() == pytest.approx(other.size("weight"))
 
 
-def _least_travel(objective: Objective) -> float:
+def _least_travel(objective: Linear) -> float:
     """The least travel of any order that begins where it must and ends where Algorithm 1 does (a tour: anywhere)."""
     tour = objective.ends.closed and objective.ends.first is None
     blind = objective.travel_alone() if tour else objective.ending_at(objective.best_last).travel_alone()

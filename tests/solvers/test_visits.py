@@ -53,7 +53,6 @@ LAWS: dict[str, dict[str, Any]] = {
 }
 
 
-
 def case(rules: str, law: str, seed: int, rate: float = 0.3) -> Instance:
     return random_instance(np.random.default_rng(seed), rate=rate, **RULES[rules], **LAWS[law])
 
