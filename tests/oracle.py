@@ -147,7 +147,7 @@ def lightest_matching(weights: Any) -> float:
 
 
 def journey_loss(problem: Problem, order: Sequence[int], delta: Any = None, initial: Any = None) -> dict[str, float]:
-    """Return the loss of a route, with its error and travel, optionally for other dissimilarities and initial errors."""
+    """Return the loss of a route, its error and travel; optionally for other dissimilarities and initial errors."""
     law = law_of(problem, float)
     if delta is not None:
         law = replace(law, delta=delta, initial=initial or law.initial, reached={})

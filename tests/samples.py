@@ -91,7 +91,10 @@ def random_instance(
     rate: float = 1.0,
     vectors: bool = False,
 ) -> Instance:
-    """Return a random instance of one vehicle with one model; Δ contains measured errors and is not symmetric unless it comes from vectors."""
+    """Return a random instance of one vehicle with one model.
+
+    Δ contains measured errors and is not symmetric unless it comes from vectors.
+    """
     stops = size + origin
     travel = rng.uniform(0.1, 1.0, (stops, stops))
     travel = (travel + travel.T) / 2 if symmetric else travel

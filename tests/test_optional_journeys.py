@@ -15,7 +15,7 @@ from test_optional_visits import small
 
 def least_continuation(journey: Journey) -> float:
     """The lowest loss of all feasible continuations, or of ending here, by the law, visit by visit."""
-    problem, law = journey.problem, law_of(journey.problem)
+    law = law_of(journey.problem)
     made = journey.order[: len(journey.visits)]
     found = []
     for routes in law.routes():

@@ -26,8 +26,8 @@ from learnroute import (
 )
 from learnroute.errors import InputError
 from learnroute.learning import ProximalRegressor, RouteRegressor, rehearse, simulation
-from learnroute.model.routes import Routes
 from learnroute.model.learners import Proximal
+from learnroute.model.routes import Routes
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Budget, Rounds
