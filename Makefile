@@ -11,7 +11,8 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 FAST := tests/model tests/formats tests/solvers tests/test_house.py
 # the tests that reach the core
 TESTS := tests/solvers tests/model/test_metric.py tests/test_fleets.py tests/learning/test_rehearsed_fleets.py
-CORE := CMakeLists.txt pyproject.toml $(wildcard src/learnroute/cpp/*)
+SOURCES := $(wildcard src/learnroute/cpp/*.* src/learnroute/cpp/*/*.*)
+CORE := CMakeLists.txt pyproject.toml $(SOURCES)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install
 # a compiler of the package ziglang, if .venv/tools has had to take it
@@ -39,7 +40,7 @@ test: lint
 lint: .venv/installed
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
-	$(BIN)/clang-format --dry-run -Werror src/learnroute/cpp/*
+	$(BIN)/clang-format --dry-run -Werror $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 

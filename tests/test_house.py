@@ -143,7 +143,7 @@ def test_every_word_of_the_glossary_is_used() -> None:
 def test_the_words_of_the_field_lead_into_solvers_and_core(word: str) -> None:
     pattern = re.compile(re.escape(word).replace(r"\ ", r"\s+"), re.IGNORECASE)
     package = ROOT / "src" / "learnroute"
-    files = [*(package / "solvers").rglob("*.py"), *(package / "cpp").glob("*.h")]
+    files = [*(package / "solvers").rglob("*.py"), *(package / "cpp").rglob("*.h")]
     assert any(pattern.search(path.read_text()) for path in files)
 
 

@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from learnroute.model.fleet import Fleet
     from learnroute.model.instance import Instance
     from learnroute.model.learners import Calibrated, Gradient, Learner, LeastSquares, Proximal
-    from learnroute.model.losses import Loss, error_over_time, expected_loss, true_loss
+    from learnroute.model.losses import error_over_time, expected_loss, true_loss
     from learnroute.model.metric import MetricReport, check_metric, metric_closure
     from learnroute.model.problem import Problem
     from learnroute.model.result import Guarantee, Plan
     from learnroute.model.subsets import with_depot
+    from learnroute.model.value import Loss
     from learnroute.model.visits import Visits
     from learnroute.planner import evaluate, plan
     from learnroute.robust import Robustness, robustness
@@ -110,7 +111,8 @@ _HOMES = {
     "learnroute.model.depot": ("Depot",),
     "learnroute.model.features_scaling": ("FeaturesScaling",),
     "learnroute.model.learners": ("Calibrated", "Gradient", "Learner", "LeastSquares", "Proximal"),
-    "learnroute.model.losses": ("Loss", "error_over_time", "expected_loss", "true_loss"),
+    "learnroute.model.losses": ("error_over_time", "expected_loss", "true_loss"),
+    "learnroute.model.value": ("Loss",),
     "learnroute.model.metric": ("MetricReport", "check_metric", "metric_closure"),
     "learnroute.model.instance": ("Instance",),
     "learnroute.model.problem": ("Problem",),

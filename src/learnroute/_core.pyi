@@ -500,12 +500,14 @@ class LayeredNetwork:
         Create the labels of ng-routes cheaper than `limit` in one direction, pruned by `other`, if given. If they are complete, fix arcs to 0 that none of them uses.
         """
 
-class VisitProblem:
-    """Optional and repeated visits (`model.visit_objective`)."""
+class Instance:
+    """
+    A problem by indices: travel, law, rules of visits, vehicles and models.
+    """
 
-    def __init__(self, travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rate: float, retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, count: float, required: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], repeats: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], at_least: int, at_most: int, budget: float, first: int, last: int, cyclic: bool) -> None:
+    def __init__(self, travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rate: float, retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, count: float, required: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], repeats: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], at_least: int, at_most: int, budget: float, first: int, last: int, cyclic: bool, *, importance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], vehicles: int, models: int, merged: bool, equal: bool, longest: bool, limit: float) -> None:
         """
-        Travel has one additional stop, at which routes start and end. Tables of updates have one row per position or a single row, and one column per region or a single column. First and last are regions, or -1.
+        Travel has one additional stop, at which routes start and end. Tables of updates have one row per position or a single row, and one column per region or a single column. First and last are regions, or -1. `models` is their total number: one per vehicle if there are several vehicles.
         """
 
     def nearest(self, most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
@@ -513,19 +515,21 @@ class VisitProblem:
         Return the nearest others of each region by travel there and back, nearest first.
         """
 
-class VisitEnumeration:
-    """The best sequence of visits, by complete enumeration."""
+class Enumeration:
+    """The best routes, by complete enumeration."""
 
-    def __init__(self, problem: VisitProblem, relative: float) -> None: ...
+    def __init__(self, instance: Instance, relative: float) -> None: ...
 
     def advance(self, nodes: int) -> bool:
         """
-        Process up to `nodes` more nodes; return whether all sequences have been enumerated.
+        Process up to `nodes` more nodes; return whether all routes have been enumerated.
         """
 
     @property
-    def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The best sequence; empty if there is no feasible one."""
+    def best(self) -> tuple[list[list[int]], list[list[int]]]:
+        """
+        The regions and the models of the best routes; empty if there are no feasible ones.
+        """
 
     @property
     def low(self) -> float:
@@ -534,7 +538,7 @@ class VisitEnumeration:
 class VisitLabelling:
     """The best sequence of visits if errors are not coupled."""
 
-    def __init__(self, problem: VisitProblem, bound: float, most_labels: int) -> None: ...
+    def __init__(self, instance: Instance, bound: float, most_labels: int) -> None: ...
 
     def advance(self, looks: int) -> bool:
         """Examine about `looks` labels; return whether the labelling has ended."""
@@ -553,62 +557,81 @@ class VisitLabelling:
         The best sequence; empty if no feasible one has a value below the bound.
         """
 
-class VisitRoute:
+class Training:
     """
-    A sequence of visits, its value, and its value with one additional visit.
+    The sequence of regions that a model is trained in, and its summed error.
     """
 
-    def __init__(self, problem: VisitProblem) -> None: ...
+    def __init__(self, instance: Instance) -> None: ...
 
-    def assign(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Set the visits."""
+    def assign(self, regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+        """Set the regions; return whether errors change."""
 
     @property
     def value(self) -> float:
-        """The value of the sequence; inf if it is empty."""
+        """The error over all regions."""
 
     @property
-    def travel(self) -> float:
-        """Its travel."""
+    def errors(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The expected error in each region."""
 
     def insertion_values(self, region: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """
-        Return the value with an additional visit to a region, by place of insertion.
+        Return the value with an additional training in a region, by place of insertion.
         """
 
-class VisitSearch:
-    """Ruin and recreate of a sequence of visits, by simulated annealing."""
+class Fleet:
+    """Routes, their value, and their value with one additional visit."""
 
-    def __init__(self, problem: VisitProblem, near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, rearranged: float, removed: float, string: int, added: int, blink: float, contrary: float, seed: int) -> None:
+    def __init__(self, instance: Instance) -> None: ...
+
+    def assign(self, regions: Sequence[Sequence[int]], models: Sequence[Sequence[int]], weights: Sequence[float], served_by: Sequence[int]) -> None:
+        """Set the routes and the service of the models."""
+
+    @property
+    def value(self) -> float:
+        """The value of the routes."""
+
+    @property
+    def excess(self) -> float:
+        """Travel beyond the limits of the vehicles and of the fleet."""
+
+    def best_insertion(self, region: int) -> tuple[float, int, int, int]:
+        """
+        Return the value with one more visit, and its vehicle, place and model.
+        """
+
+class RuinAndRecreate:
+    """Ruin and recreate of routes, by simulated annealing."""
+
+    def __init__(self, instance: Instance, near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, rearranged: float, removed: float, string: int, added: int, blink: float, contrary: float, seed: int) -> None:
         """`near` lists the nearest other regions of each, nearest first."""
 
-    def start(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Start from a sequence that begins and ends at the required regions."""
+    def start(self, regions: Sequence[Sequence[int]], models: Sequence[Sequence[int]], weights: Sequence[float], served_by: Sequence[int]) -> None:
+        """
+        Start from routes that begin and end at the required regions, and a service of their models.
+        """
 
-    def insert(self, regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
-        """
-        Insert regions that are required or pay; return whether all required ones could be inserted.
-        """
+    def insert(self, regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Insert regions that are required or pay."""
 
     def run(self, iterations: int, temperature: float) -> None:
         """Ruin and recreate `iterations` times."""
 
     @property
-    def current(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The current sequence."""
-
-    @property
-    def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The best feasible sequence since the start; empty if there was none."""
+    def best(self) -> tuple[list[list[int]], list[list[int]]]:
+        """
+        The regions and the models of the best feasible routes since the start; empty if there were none.
+        """
 
     @property
     def best_value(self) -> float:
-        """Its value."""
+        """Their value."""
 
     @property
     def typical_loss(self) -> float:
         """
-        The median cost increase of the last run's iterations that made the sequence worse.
+        The median cost increase of the last run's iterations that made the routes worse.
         """
 
 class Rehearsal:
@@ -630,7 +653,7 @@ class Rehearsal:
 class RehearsalSearch:
     """Simulated annealing of routes that are evaluated by rehearsal."""
 
-    def __init__(self, rehearsal: Rehearsal, problem: FleetProblem, batches_per_region: int, seed: int) -> None:
+    def __init__(self, rehearsal: Rehearsal, instance: Instance, batches_per_region: int, seed: int) -> None:
         """
         Batch k·b + v is for visit number v to region k. If models are averaged, the rehearsal has one test of all regions, otherwise one per region.
         """
@@ -653,63 +676,4 @@ class RehearsalSearch:
     def typical_loss(self) -> float:
         """
         The median cost increase of the last run's moves that made the routes worse.
-        """
-
-class FleetProblem:
-    """Vehicles and models (`model.fleet_objective`)."""
-
-    def __init__(self, visits: VisitProblem, importance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, vehicles: int, models: int, merged: bool, equal: bool, longest: bool, limit: float) -> None:
-        """
-        `models` is their total number: one per vehicle if there are several vehicles.
-        """
-
-class FleetEnumeration:
-    """The best routes of a fleet, by complete enumeration."""
-
-    def __init__(self, problem: FleetProblem, relative: float) -> None: ...
-
-    def advance(self, nodes: int) -> bool:
-        """
-        Process up to `nodes` more nodes; return whether all routes have been enumerated.
-        """
-
-    @property
-    def best(self) -> tuple[list[list[int]], list[list[int]]]:
-        """
-        The regions and the models of the best routes; empty if there are no feasible ones.
-        """
-
-    @property
-    def low(self) -> float:
-        """A lower bound on all values that accounts for rounding."""
-
-class FleetSearch:
-    """Ruin and recreate of the routes of a fleet, by simulated annealing."""
-
-    def __init__(self, problem: FleetProblem, near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, rearranged: float, removed: float, string: int, added: int, blink: float, contrary: float, seed: int) -> None:
-        """`near` lists the nearest other regions of each, nearest first."""
-
-    def start(self, regions: Sequence[Sequence[int]], models: Sequence[Sequence[int]], weights: Sequence[float], served_by: Sequence[int]) -> None:
-        """Start from routes that begin and end at the required regions."""
-
-    def insert(self, regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Insert regions that are required or pay."""
-
-    def run(self, iterations: int, temperature: float) -> None:
-        """Ruin and recreate `iterations` times."""
-
-    @property
-    def best(self) -> tuple[list[list[int]], list[list[int]]]:
-        """
-        The regions and the models of the best feasible routes since the start; empty if there were none.
-        """
-
-    @property
-    def best_value(self) -> float:
-        """Their value."""
-
-    @property
-    def typical_loss(self) -> float:
-        """
-        The median cost increase of the last run's iterations that made the routes worse.
         """

@@ -14,14 +14,14 @@ import numpy as np
 from learnroute.errors import InputError, check_type
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
-from learnroute.model.losses import Loss, indices_of
+from learnroute.model.given_routes import check_routes, indices_of, routes_of
 from learnroute.model.notes import fleet_notes, initial_model_note, travel_note, visits_notes
 from learnroute.model.problem import UPPER, Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY, margin
 from learnroute.model.routes import Routes
 from learnroute.model.validation import as_count
-from learnroute.model.value import check_routes, routes_of
+from learnroute.model.value import Loss
 from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.methods import BOUNDS, METHODS, Method, method_by_name
 from learnroute.solvers.params import DEFAULTS, SolverParams, check_params

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, check_type
-from learnroute.model.losses import check_one_model, expected_loss, slopes
+from learnroute.model.given_routes import check_one_model
+from learnroute.model.losses import expected_loss
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
+from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import FloatArray, as_count, as_number
+from learnroute.model.value import slopes
 from learnroute.planner import decide_learner, plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.methods import METHODS
@@ -224,7 +227,7 @@ def robustness(
     if not made:
         reason = "too few seconds for a single draw; give more"
         raise InputError(reason, field="time_limit", value=time_limit)
-    counts, _ = slopes(upper, planned.order)
+    counts, _ = slopes(upper.instance, planned.visits)
     pairs, looked = _sensitive_pairs(upper, planned, counts, list(routes), low, high, budget)
     return Robustness(
         plan=replace(planned, problem=problem),
@@ -291,7 +294,7 @@ def _sensitive_pairs(
             break
         looked += 1
         with rounds.measure():
-            slope = slopes(upper, order)[0] - counted
+            slope = slopes(upper.instance, Routes.of_order(order))[0] - counted
             behind = expected_loss(upper, order).total - own.total
             best = np.maximum(best, slope * (high - low) - behind)
             with np.errstate(divide="ignore", invalid="ignore"):  # how much smaller it must be for a tie

@@ -13,4 +13,5 @@ def newer_sources() -> list[str]:
     if core is None or core.origin is None:
         return []
     built = Path(core.origin).stat().st_mtime
-    return sorted(source.name for source in sources.iterdir() if source.stat().st_mtime > built)
+    files = (source for source in sources.rglob("*") if source.is_file())
+    return sorted(source.name for source in files if source.stat().st_mtime > built)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, check_type, count_text
-from learnroute.model.losses import check_one_model, expected_loss, travel_cost
+from learnroute.model.given_routes import check_one_model
+from learnroute.model.losses import expected_loss, travel_cost
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less

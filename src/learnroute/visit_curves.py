@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, RefusedError, check_type, count_text
-from learnroute.model.losses import untrained_loss
 from learnroute.model.pooled import floor_of
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
@@ -17,6 +16,7 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import SAME, is_less
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import as_count
+from learnroute.model.value import untrained_loss
 from learnroute.model.visits import Visits
 from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from learnroute import _core
 from learnroute.errors import InputError, RefusedError
 from learnroute.model.instance import Instance
 from learnroute.model.routes import Routes
+from learnroute.model.validation import IntArray
 from learnroute.solvers import solve as pipeline
 from learnroute.solvers.contract import Answer, Budget, Rung
+from learnroute.solvers.core_instance import CoreInstance
 from learnroute.solvers.exact.enumeration import Enumeration, count_routes, sequences_by_length
 from learnroute.solvers.exact.visit_labelling import VisitLabelling, count_multisets
 from learnroute.solvers.methods import METHODS
@@ -87,42 +90,40 @@ def test_exact_and_search_find_the_best_of_all_routes(rules: str, law: str) -> N
         assert by_law.value(found.routes) == pytest.approx(least, rel=1e-12)
 
 
-def insert(instance: Instance, visits: list[int], region: int) -> tuple[float, Routes | None]:
-    """Let the core insert one more visit; return the value and the routes, if travel is within its budget."""
-    instance = replace(instance, visits=replace(instance.visits, at_least=len(visits) + 1))
-    annealing = Annealing(instance, np.random.default_rng(0), DEFAULTS.ruin._replace(blink=0.0))
-    start = Routes.of_order(visits)
-    annealing.begin(start, instance.service(start))
-    annealing.search.insert(annealing.problem.numbers(np.array([region])))
-    return annealing.search.best_value, annealing.best
+def error(instance: Instance, visits: IntArray) -> float:
+    return math.fsum(instance.parts(Routes.of_order(visits)).terms())
 
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("rules", RULES)
-def test_visits_are_inserted_where_the_value_is_the_least(rules: str, law: str) -> None:
-    rng, tried = np.random.default_rng(5), 0
+def test_insertion_values_are_values_of_longer_routes(rules: str, law: str) -> None:
+    rng = np.random.default_rng(5)
     instance = case(rules, law, 5)
-    front, back = ([] if end is None else [end] for end in (instance.first, instance.ends.last))
-    allowed = instance.visits.regions
+    problem = CoreInstance(instance)
+    fleet, training = _core.Fleet(problem.core), _core.Training(problem.core)
+    front, back = ([end] if end >= 0 else [] for end in (problem.first, problem.last))
     for _ in range(20):
-        length = int(rng.integers(max(1, instance.visits.at_most - len(front) - len(back))))
-        visits = [*front, *rng.choice(allowed, length).tolist(), *back]
-        if math.isfinite(instance.visits.budget):
-            budget = 0.5 + instance.paid_travel(Routes.of_order(visits))
-            instance = replace(instance, visits=replace(instance.visits, budget=budget))
-        for region in allowed.tolist():
-            longer = [Routes.of_order([*visits[:k], region, *visits[k:]]) for k in range(len(visits) + 1)]
-            values = {routes: instance(routes) for routes in longer if instance.allows(routes)}
-            if not visits or not values:
-                continue
-            value, found = insert(instance, visits, region)
-            if math.isinf(instance.visits.budget) or len(values) == len(longer):
-                assert found is not None
-                assert values[found] == pytest.approx(min(values.values()), rel=1e-12)
-            if found is not None:
-                assert value == pytest.approx(values[found], rel=1e-12)
-            tried += found is not None
-    assert tried > 0 or rules in ("one visit", "few")
+        length = int(rng.integers(max(1, problem.at_most - len(front) - len(back))))
+        visits = np.array([*front, *rng.integers(problem.size, size=length), *back], dtype=np.int64)
+        if not len(visits) or len(visits) >= problem.at_most:
+            continue
+        routes = Routes.of_order(problem.regions[visits])
+        fleet.assign([visits.tolist()], [[0] * len(visits)], [1.0], [])
+        training.assign(visits)
+        assert fleet.value == pytest.approx(instance(routes), rel=1e-13)
+        over = instance.paid_travel(routes) - instance.visits.budget
+        assert fleet.excess == pytest.approx(max(0.0, over), rel=1e-12)
+        assert training.value == pytest.approx(error(instance, problem.regions[visits]), rel=1e-13)
+        for region in range(problem.size):
+            longer = [problem.regions[np.insert(visits, place, region)] for place in range(len(visits) + 1)]
+            errors = [error(instance, each) for each in longer]
+            assert training.insertion_values(region) == pytest.approx(errors, rel=1e-12)
+            values = [instance(Routes.of_order(each)) for each in longer]
+            inner = values[len(front) : len(values) - len(back)]  # travel beyond limits has no price yet
+            value, vehicle, place, model = fleet.best_insertion(region)
+            assert (vehicle, model) == ((-1, -1) if value == math.inf else (0, 0))
+            assert value == pytest.approx(min(inner, default=math.inf), rel=1e-12)
+            assert value == math.inf or value == pytest.approx(values[place], rel=1e-12)
 
 
 @pytest.mark.parametrize("law", ["coupled", "by position", "unequal"])
@@ -130,15 +131,15 @@ def test_insertion_values_omit_negligible_terms(law: str) -> None:
     rng = np.random.default_rng(2)
     instance = random_instance(rng, 90, rate=0.01, **LAWS[law])
     assert instance.updates.retention.max() ** 80 < 1e-3
-    visits = rng.permutation(90)[:80].tolist()
-    for length in (80, 30, 79, 50, 80):
-        visits = [*visits[: length // 2], *rng.permutation(90).tolist()]
-        visits = [region for region in dict.fromkeys(visits) if region != 7][:length]
-        value, found = insert(instance, visits, 7)
-        assert found is not None
-        assert value == pytest.approx(instance(found), rel=1e-7)
-        everywhere = (Routes.of_order([*visits[:k], 7, *visits[k:]]) for k in range(length + 1))
-        assert instance(found) == pytest.approx(min(map(instance, everywhere)), rel=1e-7)
+    training = _core.Training(CoreInstance(instance).core)
+    visits = rng.permutation(90)[:80]
+    for length in (80, 30, 79, 50, 80):  # what is kept of the one before was far from its end
+        visits = np.concatenate([visits[: length // 2], rng.permutation(90)])[:length]
+        training.assign(visits)
+        assert training.value == pytest.approx(error(instance, visits), rel=1e-7)
+        values = training.insertion_values(7)
+        for place in range(0, length, 9):
+            assert values[place] == pytest.approx(error(instance, np.insert(visits, place, 7)), rel=1e-7)
 
 
 def test_initial_routes_are_improved_and_repaired() -> None:

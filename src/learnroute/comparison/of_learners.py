@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, check_type
+from learnroute.model.given_routes import check_one_model
 from learnroute.model.learners import LeastSquares, Proximal
-from learnroute.model.losses import check_one_model
 from learnroute.model.notes import KINDS
 from learnroute.model.pooled import floor_of, pooled_curve
 from learnroute.model.problem import DissimilarityKind, Problem

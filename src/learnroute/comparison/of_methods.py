@@ -12,15 +12,15 @@ import numpy as np
 
 from learnroute.errors import InputError, RefusedError, check_type
 from learnroute.model.certificates import Certificate
+from learnroute.model.given_routes import check_one_model
 from learnroute.model.instance import Instance
-from learnroute.model.losses import Loss, check_one_model
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import as_count
-from learnroute.model.value import loss_of
+from learnroute.model.value import Loss, loss_of
 from learnroute.planner import assess, bound_of, decide_learner
 from learnroute.solvers.contract import Answer, Budget, Progress, Rounds
 from learnroute.solvers.methods import METHODS, Method, method_by_name

@@ -11,7 +11,6 @@ NB_MODULE(_core, m) {
     learnroute::bind_matching(m);
     learnroute::bind_metric(m);
     learnroute::bind_proofs(m);
-    learnroute::bind_visits(m);
+    learnroute::bind_routes(m);
     learnroute::bind_rehearsal(m);
-    learnroute::bind_fleets(m);
 }

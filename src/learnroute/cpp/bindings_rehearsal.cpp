@@ -1,7 +1,7 @@
 #include "arrays.h"
 #include "bindings.h"
-#include "fleet_rows.h"
 #include "rehearsal_search.h"
+#include "route_rows.h"
 
 #include <nanobind/stl/shared_ptr.h>
 
@@ -34,8 +34,8 @@ void bind_rehearsal(nb::module_ &m) {
             },
             "batches"_a, "Return the models after a sequence of batches, one column per draw.");
     nb::class_<RehearsalSearch>(m, "RehearsalSearch", "Simulated annealing of routes that are evaluated by rehearsal.")
-        .def(nb::init<std::shared_ptr<Rehearsal const>, std::shared_ptr<FleetProblem const>, Index, std::uint64_t>(),
-             "rehearsal"_a, "problem"_a, "batches_per_region"_a, "seed"_a,
+        .def(nb::init<std::shared_ptr<Rehearsal const>, std::shared_ptr<Instance const>, Index, std::uint64_t>(),
+             "rehearsal"_a, "instance"_a, "batches_per_region"_a, "seed"_a,
              "Batch k·b + v is for visit number v to region k. If models are averaged, the rehearsal has one test of "
              "all regions, otherwise one per region.")
         .def(

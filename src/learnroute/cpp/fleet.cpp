@@ -3,20 +3,22 @@
 #include "rng.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 namespace learnroute {
 namespace {
 constexpr auto shorter = 0.01; // weight of the mean travel per vehicle if the longest route is paid for
+constexpr auto exact = 1e-7;   // rounding error of incremental values, relative to their terms
 } // namespace
 
-Fleet::Fleet(std::shared_ptr<FleetProblem const> problem)
-    : problem_(std::move(problem)), routes_(problem_->vehicles), ways_(problem_->vehicles),
-      trainings_(problem_->models, Training(problem_->visits)), regions_(problem_->models),
-      changed_(problem_->models, 1), means_(problem_->models), mix_(visits().regions), scores_(visits().regions) {
-    auto const models = static_cast<std::size_t>(problem_->models);
-    auto const regions = static_cast<std::size_t>(visits().regions);
+Fleet::Fleet(std::shared_ptr<Instance const> instance)
+    : instance_(std::move(instance)), routes_(instance_->vehicles), ways_(instance_->vehicles),
+      trainings_(instance_->models, Training(instance_)), regions_(instance_->models), changed_(instance_->models, 1),
+      means_(instance_->models), mix_(instance_->regions), scores_(instance_->regions) {
+    auto const models = static_cast<std::size_t>(instance_->models);
+    auto const regions = static_cast<std::size_t>(instance_->regions);
     between_.resize(models * models);
     own_scores_.resize(models * regions);
     own_totals_.resize(models);
@@ -38,14 +40,14 @@ std::size_t Fleet::visit_count() const {
 }
 
 double Fleet::excess() const {
-    return std::max(0.0, travel_ - visits().budget) + other_excess(ways_.size());
+    return std::max(0.0, travel_ - instance_->budget) + other_excess(ways_.size());
 }
 
 /// Return the travel of the other vehicles beyond their limits.
 double Fleet::other_excess(std::size_t vehicle) const {
     auto found = 0.0;
     for (std::size_t other = 0; other < ways_.size(); ++other)
-        found += other == vehicle ? 0.0 : std::max(0.0, ways_[other].travel - problem_->limit);
+        found += other == vehicle ? 0.0 : std::max(0.0, ways_[other].travel - instance_->limit);
     return found;
 }
 
@@ -53,16 +55,16 @@ void Fleet::walk(std::size_t vehicle) {
     auto const &route = routes_[vehicle];
     auto &[stops, legs, travel] = ways_[vehicle];
     auto const size = route.size();
-    auto const outside = visits().outside();
-    auto const round = visits().cyclic && size > 0;
+    auto const outside = instance_->outside();
+    auto const round = instance_->cyclic && size > 0;
     stops.resize(size + 2);
     stops.front() = round ? route.back().region : outside;
-    std::ranges::transform(route, stops.begin() + 1, &FleetVisit::region);
+    std::ranges::transform(route, stops.begin() + 1, &Visit::region);
     stops.back() = round ? route.front().region : outside;
     legs.resize(size + 1);
     for (std::size_t place = 0; place <= size; ++place)
-        legs[place] = size == 0 ? 0.0 : visits().travel(stops[place], stops[place + 1]);
-    travel = std::accumulate(legs.begin(), legs.end() - (visits().cyclic ? 1 : 0), 0.0);
+        legs[place] = size == 0 ? 0.0 : instance_->travel(stops[place], stops[place + 1]);
+    travel = std::accumulate(legs.begin(), legs.end() - (instance_->cyclic ? 1 : 0), 0.0);
     travel_ =
         std::accumulate(ways_.begin(), ways_.end(), 0.0, [](double sum, Way const &way) { return sum + way.travel; });
 }
@@ -73,7 +75,7 @@ void Fleet::train(std::size_t vehicle) {
         regions.clear();
     for (auto const &visit : routes_[vehicle])
         regions_[visit.model].push_back(visit.region);
-    auto const alone = problem_->vehicles > 1;
+    auto const alone = instance_->vehicles > 1;
     auto const last = alone ? vehicle + 1 : trainings_.size();
     for (auto model = alone ? vehicle : 0; model < last; ++model)
         if (trainings_[model].assign(regions_[model])) {
@@ -91,9 +93,9 @@ void Fleet::measure() {
         changed_[model] = 0;
         auto const errors = trainings_[model].errors();
         auto const to_first = trainings_[model].to_first();
-        means_[model] = std::inner_product(errors.begin(), errors.end(), problem_->importance.begin(), 0.0);
+        means_[model] = std::inner_product(errors.begin(), errors.end(), instance_->importance.begin(), 0.0);
         for (Index other = 0; other < models; ++other) {
-            auto const apart = other == model ? 0.0 : visits().count * trainings_[other].distance(errors, to_first);
+            auto const apart = other == model ? 0.0 : instance_->count * trainings_[other].distance(errors, to_first);
             between_[model * models + other] = between_[other * models + model] = apart;
         }
     }
@@ -106,7 +108,7 @@ double Fleet::merged_error(std::span<double const> weights) const {
 /// Set the weights of all models' errors if models are averaged.
 void Fleet::weigh() {
     auto const regions = mix_.size();
-    auto const count = visits().count;
+    auto const count = instance_->count;
     is_weighed_ = true;
     std::ranges::fill(mix_, 0.0);
     auto first = 0.0;
@@ -125,8 +127,8 @@ void Fleet::weigh() {
             continue;
         auto const errors = trainings_[model].errors();
         for (std::size_t j = 0; j < regions; ++j)
-            scores_[j] = visits().scores[j] - count * (mix_[j] - weight * errors[j]);
-        auto const total = visits().total - count * (first - weight * trainings_[model].to_first());
+            scores_[j] = instance_->scores[j] - count * (mix_[j] - weight * errors[j]);
+        auto const total = instance_->total - count * (first - weight * trainings_[model].to_first());
         trainings_[model].weigh(scores_, total, count * weight);
     }
 }
@@ -141,21 +143,21 @@ void Fleet::set_equal_weights(std::span<double> weights) const {
 
 /// Let a model serve a region (sign 1) or stop serving it (sign -1).
 void Fleet::add_region(Index region, Index model, double sign) {
-    auto const regions = static_cast<std::size_t>(visits().regions);
-    auto const weight = sign * problem_->importance[region];
+    auto const regions = static_cast<std::size_t>(instance_->regions);
+    auto const weight = sign * instance_->importance[region];
     if (model < 0) {
-        unserved_ += weight * visits().initial[region];
+        unserved_ += weight * instance_->initial[region];
         return;
     }
-    auto const *const seen = visits().dissimilarities_to(region);
+    auto const *const seen = instance_->dissimilarities_to(region);
     auto *const scores = own_scores_.data() + model * regions;
     for (std::size_t k = 0; k < regions; ++k)
         scores[k] += weight * seen[k];
-    own_totals_[model] += weight * visits().initial[region];
+    own_totals_[model] += weight * instance_->initial[region];
     own_counts_[model] += weight;
 }
 
-void Fleet::assign(FleetRoutes const &routes) {
+void Fleet::assign(Routes const &routes) {
     for (std::size_t vehicle = 0; vehicle < routes.size(); ++vehicle)
         if (routes_[vehicle] != routes[vehicle]) {
             routes_[vehicle] = routes[vehicle];
@@ -165,24 +167,24 @@ void Fleet::assign(FleetRoutes const &routes) {
 }
 
 void Fleet::serve_by(Service const &service) {
-    if (has_one_model())
+    if (instance_->has_one_model())
         return;
     auto const models = static_cast<Index>(trainings_.size());
-    if (problem_->merged) {
+    if (instance_->merged) {
         measure();
         is_weighed_ = is_weighed_ && service_.weights == service.weights;
         service_.weights = service.weights;
-        if (problem_->equal)
+        if (instance_->equal)
             set_equal_weights(service_.weights);
         if (!is_weighed_)
             weigh();
         return;
     }
-    auto const regions = static_cast<std::size_t>(visits().regions);
+    auto const regions = static_cast<std::size_t>(instance_->regions);
     if (service_.served_by.empty()) {
         service_.served_by.assign(regions, -1);
-        unserved_ =
-            std::inner_product(visits().initial.begin(), visits().initial.end(), problem_->importance.begin(), 0.0);
+        unserved_ = std::inner_product(instance_->initial.begin(), instance_->initial.end(),
+                                       instance_->importance.begin(), 0.0);
     }
     std::vector<bool> weighed(models, false);
     for (std::size_t j = 0; j < regions; ++j)
@@ -201,9 +203,9 @@ void Fleet::serve_by(Service const &service) {
 }
 
 double Fleet::error() const {
-    if (has_one_model())
+    if (instance_->has_one_model())
         return trainings_[0].value();
-    if (problem_->merged)
+    if (instance_->merged)
         return merged_error(service_.weights);
     return std::accumulate(trainings_.begin(), trainings_.end(), unserved_,
                            [](double sum, Training const &training) { return sum + training.value(); });
@@ -212,16 +214,16 @@ double Fleet::error() const {
 /// Return the length of the longest route of the other vehicles, or 0 if it is not paid for.
 double Fleet::longest_other(std::size_t vehicle) const {
     auto found = 0.0;
-    for (std::size_t other = 0; problem_->longest && other < ways_.size(); ++other)
+    for (std::size_t other = 0; instance_->longest && other < ways_.size(); ++other)
         found = other == vehicle ? found : std::max(found, ways_[other].travel);
     return found;
 }
 
 /// Return the cost of travel, given the total of all vehicles and the longest route.
 double Fleet::travel_cost(double total, double longest) const {
-    if (!problem_->longest)
-        return visits().rate * total;
-    return visits().rate * (longest + shorter / static_cast<double>(ways_.size()) * total);
+    if (!instance_->longest)
+        return instance_->rate * total;
+    return instance_->rate * (longest + shorter / static_cast<double>(ways_.size()) * total);
 }
 
 double Fleet::value() const {
@@ -233,13 +235,13 @@ std::pair<Service, double> const &Fleet::serve() {
         return best_service_;
     is_served_ = true;
     auto &[found, error] = best_service_;
-    if (has_one_model()) {
+    if (instance_->has_one_model()) {
         error = trainings_[0].value();
         return best_service_;
     }
-    if (problem_->merged) {
+    if (instance_->merged) {
         measure();
-        if (problem_->equal)
+        if (instance_->equal)
             set_equal_weights(found.weights);
         else
             merging_.descend(means_, between(), found.weights);
@@ -247,7 +249,7 @@ std::pair<Service, double> const &Fleet::serve() {
         return best_service_;
     }
     found.served_by.assign(mix_.size(), -1);
-    least_ = visits().initial;
+    least_ = instance_->initial;
     for (Index model = 0; model < static_cast<Index>(trainings_.size()); ++model) {
         if (!trainings_[model].is_trained())
             continue;
@@ -258,26 +260,26 @@ std::pair<Service, double> const &Fleet::serve() {
                 found.served_by[j] = model;
             }
     }
-    error = std::inner_product(least_.begin(), least_.end(), problem_->importance.begin(), 0.0);
+    error = std::inner_product(least_.begin(), least_.end(), instance_->importance.begin(), 0.0);
     return best_service_;
 }
 
 /// Return the error if an untrained model is trained in a region, with a good service after that.
 double Fleet::error_with_new_model(Index region, Index model) {
-    auto const &update = visits().update(0, region);
-    auto const common = update.noise - update.coupling * visits().initial[region];
-    auto const *const towards = visits().dissimilarities_from(region);
+    auto const &update = instance_->update(0, region);
+    auto const common = update.noise - update.coupling * instance_->initial[region];
+    auto const *const towards = instance_->dissimilarities_from(region);
     auto const models = trainings_.size();
-    if (has_one_model())
-        return update.retention * visits().total + update.plasticity * visits().scores[region] +
-               visits().count * common;
-    if (!problem_->merged) {
+    if (instance_->has_one_model())
+        return update.retention * instance_->total + update.plasticity * instance_->scores[region] +
+               instance_->count * common;
+    if (!instance_->merged) {
         auto found = 0.0;
         for (std::size_t j = 0; j < mix_.size(); ++j) {
             auto const by = service_.served_by[j];
-            auto const present = by < 0 ? visits().initial[j] : trainings_[by].errors()[j];
-            auto const now = update.retention * visits().initial[j] + update.plasticity * towards[j] + common;
-            found += problem_->importance[j] * std::min(present, now);
+            auto const present = by < 0 ? instance_->initial[j] : trainings_[by].errors()[j];
+            auto const now = update.retention * instance_->initial[j] + update.plasticity * towards[j] + common;
+            found += instance_->importance[j] * std::min(present, now);
         }
         return found;
     }
@@ -285,14 +287,14 @@ double Fleet::error_with_new_model(Index region, Index model) {
     between_tried_ = between_;
     weights_tried_ = service_.weights;
     means_tried_[model] =
-        update.retention * visits().total + update.plasticity * visits().scores[region] + visits().count * common;
+        update.retention * instance_->total + update.plasticity * instance_->scores[region] + instance_->count * common;
     for (std::size_t other = 0; other < models; ++other)
         if (other != static_cast<std::size_t>(model)) {
             auto const apart = update.retention * trainings_[other].to_first() +
                                update.plasticity * trainings_[other].errors()[region] + common;
-            between_tried_[model * models + other] = between_tried_[other * models + model] = visits().count * apart;
+            between_tried_[model * models + other] = between_tried_[other * models + model] = instance_->count * apart;
         }
-    if (problem_->equal) {
+    if (instance_->equal) {
         auto const trained = std::ranges::count_if(trainings_, &Training::is_trained);
         for (std::size_t other = 0; other < models; ++other)
             weights_tried_[other] = trainings_[other].is_trained() || other == static_cast<std::size_t>(model)
@@ -306,13 +308,13 @@ double Fleet::error_with_new_model(Index region, Index model) {
 /// Find the cost of all travel if a vehicle visits a region, by place of insertion.
 void Fleet::find_travel_costs(Index region, Index vehicle) {
     auto const &[stops, legs, travel] = ways_[vehicle];
-    auto const *const to = visits().travel_to(region);
-    auto const *const from = visits().travel_from(region);
+    auto const *const to = instance_->travel_to(region);
+    auto const *const from = instance_->travel_from(region);
     auto const beside = longest_other(vehicle);
     auto const excess_others = other_excess(vehicle);
-    auto const spare = problem_->limit - travel;
-    auto const spare_in_all = visits().budget - travel_;
-    auto const round = legs.size() == 1 && visits().cyclic;
+    auto const spare = instance_->limit - travel;
+    auto const spare_in_all = instance_->budget - travel_;
+    auto const round = legs.size() == 1 && instance_->cyclic;
     costs_.resize(legs.size());
     for (std::size_t place = 0; place < legs.size(); ++place) {
         auto const detour = round ? 0.0 : to[stops[place]] + from[stops[place + 1]] - legs[place];
@@ -325,11 +327,13 @@ void Fleet::find_insertion(Index region, Index vehicle, Index model, Insertion &
     auto &training = trainings_[model];
     auto const untrained = !training.is_trained();
     auto const errors = training.insertion_values(region);
-    auto const share = untrained ? 0.0 : problem_->merged && !has_one_model() ? service_.weights[model] : 1.0;
+    auto const share = untrained                                          ? 0.0
+                       : instance_->merged && !instance_->has_one_model() ? service_.weights[model]
+                                                                          : 1.0;
     auto const rest = untrained ? error_with_new_model(region, model) : error() - share * training.value();
     auto const &route = routes_[vehicle];
-    std::size_t const begin = visits().first >= 0 ? 1 : 0;
-    auto const end = route.size() + (visits().last >= 0 ? 0 : 1);
+    std::size_t const begin = instance_->first >= 0 ? 1 : 0;
+    auto const end = route.size() + (instance_->last >= 0 ? 0 : 1);
     std::size_t position = 0;
     for (std::size_t place = 0; place < end; ++place) {
         if (place > 0 && route[place - 1].model == model)
@@ -342,7 +346,7 @@ void Fleet::find_insertion(Index region, Index vehicle, Index model, Insertion &
 
 Insertion Fleet::best_insertion(Index region, double blink, Rng &rng) {
     Insertion best;
-    if (static_cast<Index>(visit_count()) >= visits().at_most)
+    if (static_cast<Index>(visit_count()) >= instance_->at_most)
         return best;
     auto untrained = false; // all untrained models are equivalent
     for (Index model = 0; model < static_cast<Index>(trainings_.size()); ++model) {
@@ -350,7 +354,7 @@ Insertion Fleet::best_insertion(Index region, double blink, Rng &rng) {
         if (fresh && untrained)
             continue;
         untrained = untrained || fresh;
-        auto const vehicle = problem_->vehicles > 1 ? model : 0;
+        auto const vehicle = instance_->vehicles > 1 ? model : 0;
         if (vehicle == model)
             find_travel_costs(region, vehicle);
         find_insertion(region, vehicle, model, best, blink, rng);
@@ -364,18 +368,26 @@ void Fleet::insert(Index region, Insertion const &where) {
     route.insert(route.begin() + where.place, {region, where.model});
     walk(where.vehicle);
     train(where.vehicle);
-    if (has_one_model())
+    if (instance_->has_one_model())
         return;
-    if (problem_->merged) {
+    if (instance_->merged) {
         if (is_weighed_)
             return;
         measure();
-        if (problem_->equal)
+        if (instance_->equal)
             set_equal_weights(service_.weights);
         else if (opens)
             merging_.descend(means_, between(), service_.weights);
         weigh();
     } else if (opens)
         serve_by(serve().first);
+}
+
+bool Fleet::is_exact() const {
+    Fleet other(instance_);
+    other.set_penalty(penalty_);
+    other.assign(routes_);
+    other.serve_by(service_);
+    return std::abs(value() - other.value()) <= exact * (std::abs(value()) + instance_->total);
 }
 } // namespace learnroute

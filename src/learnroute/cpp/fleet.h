@@ -1,7 +1,8 @@
 #pragma once
 
-#include "fleet_problem.h"
+#include "instance.h"
 #include "merge_weights.h"
+#include "routes.h"
 #include "training.h"
 
 #include <algorithm>
@@ -12,28 +13,12 @@
 #include <vector>
 
 namespace learnroute {
-/// A visit to a region and the model that it trains.
-struct FleetVisit {
-    Index region;
-    Index model;
-
-    bool operator==(FleetVisit const &) const = default;
-};
-
-using FleetRoutes = std::vector<std::vector<FleetVisit>>;
-
 /// A place to insert a visit, and the value of the routes after the insertion.
 struct Insertion {
     double value = inf;
     Index vehicle = -1;
     Index place = -1;
     Index model = -1;
-};
-
-/// How models serve the regions: by their weighted average, or each region by one of the models.
-struct Service {
-    std::vector<double> weights;
-    std::vector<Index> served_by; // a model per region, or -1 for the untrained initial model
 };
 
 /// The routes of a fleet, their value, and their value with one additional visit.
@@ -49,8 +34,8 @@ class Fleet {
         double travel = 0.0;
     };
 
-    std::shared_ptr<FleetProblem const> problem_;
-    FleetRoutes routes_;
+    std::shared_ptr<Instance const> instance_;
+    Routes routes_;
     std::vector<Way> ways_;
     std::vector<double> costs_; // of all travel with one more visit, by place of insertion
     std::vector<Training> trainings_;
@@ -78,9 +63,6 @@ class Fleet {
     std::vector<double> least_; // smallest error per region
     double unserved_ = 0.0;     // sum of the errors in regions that the initial model serves
 
-    [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
-    /// Whether one model serves all regions, so that there is no service to choose.
-    [[nodiscard]] bool has_one_model() const { return problem_->merged && trainings_.size() == 1; }
     [[nodiscard]] MatrixView<double> between() const;
     void walk(std::size_t vehicle);
     void train(std::size_t vehicle);
@@ -98,10 +80,10 @@ class Fleet {
     [[nodiscard]] double merged_error(std::span<double const> weights) const;
 
 public:
-    explicit Fleet(std::shared_ptr<FleetProblem const> problem);
+    explicit Fleet(std::shared_ptr<Instance const> instance);
 
-    [[nodiscard]] FleetProblem const &problem() const { return *problem_; }
-    [[nodiscard]] FleetRoutes const &routes() const { return routes_; }
+    [[nodiscard]] Instance const &instance() const { return *instance_; }
+    [[nodiscard]] Routes const &routes() const { return routes_; }
     [[nodiscard]] Service const &service() const { return service_; }
     [[nodiscard]] std::size_t visit_count() const;
     /// Travel beyond the limits of the vehicles plus travel beyond the budget of the fleet.
@@ -109,7 +91,7 @@ public:
     void set_penalty(double penalty) { penalty_ = penalty; }
 
     /// Set the routes.
-    void assign(FleetRoutes const &routes);
+    void assign(Routes const &routes);
     /// Set the service for which insertions are evaluated.
     void serve_by(Service const &service);
     /// The value with the current service and penalised excess travel. If the longest route is paid for, the others
@@ -125,5 +107,7 @@ public:
     /// skipped.
     Insertion best_insertion(Index region, double blink, Rng &rng);
     void insert(Index region, Insertion const &where);
+    /// Whether the value is that of the same routes and service from scratch, up to rounding; for assertions.
+    [[nodiscard]] bool is_exact() const;
 };
 } // namespace learnroute

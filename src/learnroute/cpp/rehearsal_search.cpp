@@ -10,36 +10,35 @@ namespace {
 constexpr std::size_t longest_segment = 3; // maximum number of visits that are moved together
 constexpr double optional_share = 0.5;     // share of moves that change the set of visited regions if some are optional
 constexpr double model_share = 0.3;        // share of moves that change the model of a visit if one vehicle has several
-constexpr FleetVisit separator{-1, 0};     // the next vehicle begins
+constexpr Visit separator{-1, 0};          // the next vehicle begins
 
-bool is_separator(FleetVisit const &visit) {
+bool is_separator(Visit const &visit) {
     return visit.region < 0;
 }
 } // namespace
 
-RehearsalSearch::RehearsalSearch(std::shared_ptr<Rehearsal const> rehearsal,
-                                 std::shared_ptr<FleetProblem const> problem, Index batches_per_region,
-                                 std::uint64_t seed)
-    : rehearsal_(std::move(rehearsal)), problem_(std::move(problem)), batches_per_region_(batches_per_region),
-      rng_(seed), trained_(problem_->models), tried_(problem_->models), counts_(visits().regions),
-      numbers_(visits().regions), untrained_(outcome_of(rehearsal_->start())) {}
+RehearsalSearch::RehearsalSearch(std::shared_ptr<Rehearsal const> rehearsal, std::shared_ptr<Instance const> instance,
+                                 Index batches_per_region, std::uint64_t seed)
+    : rehearsal_(std::move(rehearsal)), instance_(std::move(instance)), batches_per_region_(batches_per_region),
+      rng_(seed), trained_(instance_->models), tried_(instance_->models), counts_(instance_->regions),
+      numbers_(instance_->regions), untrained_(outcome_of(rehearsal_->start())) {}
 
 std::size_t RehearsalSearch::visit_count(Sequence const &sequence) const {
-    return sequence.size() + 1 - static_cast<std::size_t>(problem_->vehicles);
+    return sequence.size() + 1 - static_cast<std::size_t>(instance_->vehicles);
 }
 
-double RehearsalSearch::travel_of(std::span<FleetVisit const> route) const {
+double RehearsalSearch::travel_of(std::span<Visit const> route) const {
     if (route.empty())
         return 0.0;
-    auto const outside = visits().outside();
+    auto const outside = instance_->outside();
     auto const first = route.front().region;
     auto const last = route.back().region;
     auto total = 0.0;
     for (std::size_t i = 1; i < route.size(); ++i)
-        total += visits().travel(route[i - 1].region, route[i].region);
-    if (visits().cyclic)
-        return total + visits().travel(last, first);
-    return total + visits().travel(outside, first) + visits().travel(last, outside);
+        total += instance_->travel(route[i - 1].region, route[i].region);
+    if (instance_->cyclic)
+        return total + instance_->travel(last, first);
+    return total + instance_->travel(outside, first) + instance_->travel(last, outside);
 }
 
 std::pair<double, bool> RehearsalSearch::paid_travel() const {
@@ -54,12 +53,12 @@ std::pair<double, bool> RehearsalSearch::paid_travel() const {
             break;
         begin = end;
     }
-    return {problem_->longest ? longest : total, total <= visits().budget && longest <= problem_->limit};
+    return {instance_->longest ? longest : total, total <= instance_->budget && longest <= instance_->limit};
 }
 
 std::vector<double> RehearsalSearch::outcome_of(std::span<double const> models) const {
     std::vector<double> found(rehearsal_->numbers());
-    if (problem_->merged) {
+    if (instance_->merged) {
         rehearsal_->residuals(0, models, found);
         return found;
     }
@@ -83,7 +82,7 @@ void RehearsalSearch::assign_batches() {
             ++vehicle;
             continue;
         }
-        auto const model = problem_->vehicles > 1 ? vehicle : visit.model;
+        auto const model = instance_->vehicles > 1 ? vehicle : visit.model;
         tried_[model].batches.push_back(visit.region * batches_per_region_ + numbers_[visit.region]++);
     }
 }
@@ -105,7 +104,7 @@ double RehearsalSearch::merged_error() {
     auto has_untrained = false; // all untrained models are equivalent, so one of them suffices
     for (auto const &model : tried_) {
         auto const is_trained = !model.batches.empty();
-        if (is_trained || (!problem_->equal && !has_untrained))
+        if (is_trained || (!instance_->equal && !has_untrained))
             merged_.emplace_back(model.outcome);
         has_untrained = has_untrained || !is_trained;
     }
@@ -126,7 +125,7 @@ double RehearsalSearch::merged_error() {
         }
     MatrixView<double> const apart(quadratic_.data(), many, many);
     auto const weights =
-        problem_->equal ? std::vector<double>(many, 1.0 / static_cast<double>(many)) : merge_.best(linear_, apart);
+        instance_->equal ? std::vector<double>(many, 1.0 / static_cast<double>(many)) : merge_.best(linear_, apart);
     return MergeWeights::value(linear_, apart, weights) + rehearsal_->mean_rest(0);
 }
 
@@ -151,8 +150,8 @@ double RehearsalSearch::value_with_travel(double travel) {
         else
             train(model, static_cast<std::size_t>(std::ranges::mismatch(before, now).in1 - before.begin()));
     }
-    auto const error = problem_->merged ? merged_error() : served_error();
-    return visits().rate * travel + visits().count * error;
+    auto const error = instance_->merged ? merged_error() : served_error();
+    return instance_->rate * travel + instance_->count * error;
 }
 
 void RehearsalSearch::accept(double value) {
@@ -170,8 +169,8 @@ void RehearsalSearch::accept(double value) {
     std::swap(current_, trial_);
     std::swap(counts_, numbers_);
     addable_.clear();
-    for (Index region = 0; region < visits().regions; ++region)
-        if (counts_[region] < visits().repeats[region])
+    for (Index region = 0; region < instance_->regions; ++region)
+        if (counts_[region] < instance_->repeats[region])
             addable_.push_back(region);
     value_ = value;
     if (value < best_value_) {
@@ -217,21 +216,21 @@ bool RehearsalSearch::change_visits(std::size_t begin, std::size_t end) {
     auto const many = end - begin;
     auto const visited = static_cast<Index>(visit_count(trial_));
     if (kind == 0) {
-        if (addable_.empty() || visited >= visits().at_most)
+        if (addable_.empty() || visited >= instance_->at_most)
             return false;
         auto const place = at(begin + rng_.below(many + 1));
         auto const region = addable_[rng_.below(addable_.size())];
-        trial_.insert(place, {region, has_several_models() ? rng_.below(problem_->models) : 0});
+        trial_.insert(place, {region, has_several_models() ? rng_.below(instance_->models) : 0});
         return true;
     }
     if (many == 0)
         return false;
     auto const place = begin + static_cast<std::size_t>(rng_.below(many));
     auto const region = trial_[place].region;
-    if (is_separator(trial_[place]) || (visits().required[region] != 0 && counts_[region] == 1))
+    if (is_separator(trial_[place]) || (instance_->required[region] != 0 && counts_[region] == 1))
         return false;
     if (kind == 1) {
-        if (visited < 2 || visited <= visits().at_least)
+        if (visited < 2 || visited <= instance_->at_least)
             return false;
         trial_.erase(at(place));
         return true;
@@ -246,14 +245,14 @@ bool RehearsalSearch::change_model(std::size_t begin, std::size_t end) {
     if (begin == end)
         return false;
     auto &visit = trial_[begin + rng_.below(end - begin)];
-    visit.model = (visit.model + 1 + rng_.below(problem_->models - 1)) % problem_->models;
+    visit.model = (visit.model + 1 + rng_.below(instance_->models - 1)) % instance_->models;
     return true;
 }
 
 void RehearsalSearch::try_change(double temperature) {
-    std::size_t const begin = visits().first >= 0 ? 1 : 0;
-    auto const end = std::max(begin, current_.size() - (visits().last >= 0 ? 1 : 0));
-    auto const optional = !addable_.empty() || std::ranges::find(visits().required, 0) != visits().required.end();
+    std::size_t const begin = instance_->first >= 0 ? 1 : 0;
+    auto const end = std::max(begin, current_.size() - (instance_->last >= 0 ? 1 : 0));
+    auto const optional = !addable_.empty() || std::ranges::find(instance_->required, 0) != instance_->required.end();
     trial_ = current_;
     auto made = false;
     if (has_several_models() && rng_.uniform() < model_share)
@@ -272,7 +271,7 @@ void RehearsalSearch::try_change(double temperature) {
         accept(value);
 }
 
-void RehearsalSearch::start(FleetRoutes const &routes) {
+void RehearsalSearch::start(Routes const &routes) {
     trial_.clear();
     for (std::size_t vehicle = 0; vehicle < routes.size(); ++vehicle) {
         if (vehicle > 0)
@@ -291,14 +290,14 @@ void RehearsalSearch::run(std::int64_t moves, double temperature) {
         try_change(temperature);
 }
 
-FleetRoutes RehearsalSearch::best() const {
-    FleetRoutes found(1);
+Routes RehearsalSearch::best() const {
+    Routes found(1);
     for (auto const &visit : best_)
         if (is_separator(visit))
             found.emplace_back();
         else
             found.back().push_back(
-                {visit.region, problem_->vehicles > 1 ? static_cast<Index>(found.size() - 1) : visit.model});
+                {visit.region, instance_->vehicles > 1 ? static_cast<Index>(found.size() - 1) : visit.model});
     return found;
 }
 } // namespace learnroute

@@ -16,7 +16,7 @@ namespace learnroute {
 /// Simulated annealing of the routes of a fleet (or of one vehicle with one model), evaluated by rehearsal.
 ///
 /// The value is the paid travel times its rate, plus the mean test error over the draws times the number of regions.
-/// This is the value of `FleetProblem`, whose constraints hold, with the rehearsed error instead of the expected one.
+/// This is the value of `Instance`, whose constraints hold, with the rehearsed error instead of the expected one.
 /// Models are averaged with the best weights for these draws, or each region is served by the best model there.
 ///
 /// The routes of all vehicles form one sequence, with a separator before each vehicle but the first. Therefore Or-opt,
@@ -24,7 +24,7 @@ namespace learnroute {
 /// and replace visits. If one vehicle has several models, moves also change the model that a visit trains. Each visit
 /// to a region has its own batch. Each model is trained again only from its first changed batch on.
 class RehearsalSearch {
-    using Sequence = std::vector<FleetVisit>;
+    using Sequence = std::vector<Visit>;
 
     /// The trainings of one model.
     struct Trained {
@@ -34,7 +34,7 @@ class RehearsalSearch {
     };
 
     std::shared_ptr<Rehearsal const> rehearsal_;
-    std::shared_ptr<FleetProblem const> problem_;
+    std::shared_ptr<Instance const> instance_;
     Index batches_per_region_;
     Rng rng_;
     MergeWeights merge_;
@@ -55,10 +55,9 @@ class RehearsalSearch {
     std::vector<double> linear_;
     std::vector<double> quadratic_;
 
-    [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
-    [[nodiscard]] bool has_several_models() const { return problem_->models > problem_->vehicles; }
+    [[nodiscard]] bool has_several_models() const { return instance_->models > instance_->vehicles; }
     [[nodiscard]] std::size_t visit_count(Sequence const &sequence) const;
-    [[nodiscard]] double travel_of(std::span<FleetVisit const> route) const;
+    [[nodiscard]] double travel_of(std::span<Visit const> route) const;
     /// Return the paid travel of the trial, and whether it keeps all limits.
     [[nodiscard]] std::pair<double, bool> paid_travel() const;
     [[nodiscard]] std::vector<double> outcome_of(std::span<double const> models) const;
@@ -75,15 +74,15 @@ class RehearsalSearch {
     void try_change(double temperature);
 
 public:
-    RehearsalSearch(std::shared_ptr<Rehearsal const> rehearsal, std::shared_ptr<FleetProblem const> problem,
+    RehearsalSearch(std::shared_ptr<Rehearsal const> rehearsal, std::shared_ptr<Instance const> instance,
                     Index batches_per_region, std::uint64_t seed);
 
     /// Start from feasible routes.
-    void start(FleetRoutes const &routes);
+    void start(Routes const &routes);
     /// Try `moves` random moves.
     void run(std::int64_t moves, double temperature);
 
-    [[nodiscard]] FleetRoutes best() const;
+    [[nodiscard]] Routes best() const;
     [[nodiscard]] double best_value() const { return best_value_; }
     /// The median cost increase of the moves of the last run that made the sequence worse; 0 if none did.
     [[nodiscard]] double typical_loss() const { return median(worse_); }

@@ -14,19 +14,19 @@ double some(double factor) {
 }
 } // namespace
 
-Training::Training(std::shared_ptr<VisitProblem const> problem)
-    : problem_(std::move(problem)), scores_(problem_->scores), total_(problem_->total), count_(problem_->count),
-      sum_{total_}, common_{0.0}, own_(problem_->coupled ? problem_->initial : std::vector<double>()), sum_factor_{1.0},
-      common_factor_{1.0}, noise_{0.0}, scored_{0.0}, own_factor_(problem_->coupled ? problem_->regions : 0),
-      owned_{0.0}, prices_(1) {}
+Training::Training(std::shared_ptr<Instance const> instance)
+    : instance_(std::move(instance)), scores_(instance_->scores), total_(instance_->total), count_(instance_->count),
+      sum_{total_}, common_{0.0}, own_(instance_->coupled ? instance_->initial : std::vector<double>()),
+      sum_factor_{1.0}, common_factor_{1.0}, noise_{0.0}, scored_{0.0},
+      own_factor_(instance_->coupled ? instance_->regions : 0), owned_{0.0}, prices_(1) {}
 
 /// Return the number of trainings at the beginning that have no effect at the end.
 std::size_t Training::forgotten(std::span<Index const> regions) const {
     auto own = 1.0;
     auto common = 1.0;
     auto first = regions.size();
-    while (first > 0 && (!problem_->steady || std::max(std::abs(own), std::abs(common)) > forgettable)) {
-        auto const &update = problem_->update(0, regions[--first]);
+    while (first > 0 && (!instance_->steady || std::max(std::abs(own), std::abs(common)) > forgettable)) {
+        auto const &update = instance_->update(0, regions[--first]);
         own *= update.retention;
         common *= update.second;
     }
@@ -34,20 +34,20 @@ std::size_t Training::forgotten(std::span<Index const> regions) const {
 }
 
 /// Return the update of a training one position later than its current one.
-VisitProblem::Update const &Training::later(std::size_t training) const {
-    return problem_->update(std::min(static_cast<Index>(training) + 1, problem_->at_most - 1), regions_[training]);
+ErrorUpdate const &Training::later(std::size_t training) const {
+    return instance_->update(std::min(static_cast<Index>(training) + 1, instance_->at_most - 1), regions_[training]);
 }
 
 void Training::train(std::size_t training) {
     auto const region = regions_[training];
-    auto const &update = problem_->update(static_cast<Index>(training), region);
+    auto const &update = instance_->update(static_cast<Index>(training), region);
     common_[training + 1] = update.second * common_[training] + update.noise;
-    if (!problem_->coupled)
+    if (!instance_->coupled)
         return;
-    auto const size = static_cast<std::size_t>(problem_->regions);
+    auto const size = static_cast<std::size_t>(instance_->regions);
     auto const *const own = own_.data() + training * size;
     auto *const next = own_.data() + (training + 1) * size;
-    auto const *const towards = problem_->dissimilarities_from(region);
+    auto const *const towards = instance_->dissimilarities_from(region);
     common_[training + 1] -= update.coupling * own[region];
     for (std::size_t j = 0; j < size; ++j)
         next[j] = update.retention * own[j] + update.plasticity * towards[j];
@@ -61,12 +61,12 @@ void Training::train_behind(std::size_t training) {
     sum_factor_[follow + 1] = some(update.retention * sum_factor_[follow]);
     common_factor_[follow + 1] = some(update.second * common_factor);
     noise_[follow + 1] = noise_[follow] + common_factor * update.noise;
-    if (!problem_->coupled)
+    if (!instance_->coupled)
         return;
-    auto const size = static_cast<std::size_t>(problem_->regions);
+    auto const size = static_cast<std::size_t>(instance_->regions);
     auto const *const own = own_factor_.data() + follow * size;
     auto *const next = own_factor_.data() + (follow + 1) * size;
-    auto const *const seen = problem_->dissimilarities_to(region);
+    auto const *const seen = instance_->dissimilarities_to(region);
     auto const coupled = update.coupling * common_factor;
     noise_[follow + 1] += update.plasticity * own[region];
     if (sum_factor_[follow + 1] == 0.0)
@@ -78,13 +78,13 @@ void Training::train_behind(std::size_t training) {
 
 void Training::weigh_own() {
     auto const many = regions_.size();
-    auto const size = static_cast<std::size_t>(problem_->regions);
+    auto const size = static_cast<std::size_t>(instance_->regions);
     owned_[0] = 0.0;
     for (auto place = many; place-- > 0;) {
         auto const follow = many - 1 - place;
-        if (problem_->steady) {
+        if (instance_->steady) {
             auto const region = regions_[place];
-            auto const &update = problem_->update(0, region);
+            auto const &update = instance_->update(0, region);
             owned_[follow + 1] = owned_[follow] - update.plasticity * own_factor_[follow * size + region] -
                                  update.coupling * common_factor_[follow] * own_[place * size + region];
             continue;
@@ -105,7 +105,7 @@ void Training::update_sums(std::size_t kept) {
     sum_[0] = total_;
     for (auto training = kept; training < regions_.size(); ++training) {
         auto const region = regions_[training];
-        auto const &update = problem_->update(static_cast<Index>(training), region);
+        auto const &update = instance_->update(static_cast<Index>(training), region);
         sum_[training + 1] = update.retention * sum_[training] + update.plasticity * scores_[region];
     }
 }
@@ -116,18 +116,18 @@ void Training::update_factors() {
     auto const many = regions_.size();
     auto const changed = behind_ != regions_;
     std::size_t kept = 0;
-    if (problem_->steady || old == many)
+    if (instance_->steady || old == many)
         while (kept < std::min(old, many) && behind_[old - 1 - kept] == regions_[many - 1 - kept])
             ++kept;
     if (changed) {
         behind_ = regions_;
         for (auto *table : {&sum_factor_, &common_factor_, &noise_, &scored_, &owned_})
             table->resize(many + 1);
-        if (problem_->coupled)
-            own_factor_.resize((many + 1) * problem_->regions);
+        if (instance_->coupled)
+            own_factor_.resize((many + 1) * instance_->regions);
         for (auto training = many - kept; training-- > 0;)
             train_behind(training);
-        if (problem_->coupled)
+        if (instance_->coupled)
             weigh_own();
     }
     for (auto follow = scored_by_ ? kept : 0; follow < many; ++follow) {
@@ -151,8 +151,8 @@ bool Training::assign(std::span<Index const> all) {
     known_ = false;
     sum_.resize(many + 1);
     common_.resize(many + 1);
-    if (problem_->coupled)
-        own_.resize((many + 1) * problem_->regions);
+    if (instance_->coupled)
+        own_.resize((many + 1) * instance_->regions);
     for (auto training = kept; training < many; ++training)
         train(training);
     update_sums(kept);
@@ -170,18 +170,18 @@ void Training::weigh(std::span<double const> scores, double total, double count)
 std::span<double const> Training::insertion_values(Index region) {
     update_factors();
     std::fill_n(prices_.begin(), forgotten_, value());
-    problem_->coupled ? compute_values<true>(region) : compute_values<false>(region);
+    instance_->coupled ? compute_values<true>(region) : compute_values<false>(region);
     return prices_;
 }
 
 template <bool coupled> void Training::compute_values(Index region) {
     auto const many = regions_.size();
-    auto const size = static_cast<std::size_t>(problem_->regions);
+    auto const size = static_cast<std::size_t>(instance_->regions);
     auto const score = scores_[region];
-    auto update = problem_->update(0, region);
+    auto update = instance_->update(0, region);
     for (std::size_t place = 0; place <= many; ++place) {
-        if (!problem_->steady)
-            update = problem_->update(std::min(static_cast<Index>(place), problem_->at_most - 1), region);
+        if (!instance_->steady)
+            update = instance_->update(std::min(static_cast<Index>(place), instance_->at_most - 1), region);
         auto const follow = many - place;
         auto common = noise_[follow] + common_factor_[follow] * (update.second * common_[place] + update.noise);
         if constexpr (coupled)
@@ -195,24 +195,24 @@ template <bool coupled> void Training::compute_values(Index region) {
 
 /// Compute the errors in all regions and the distance to the initial model.
 void Training::compute_errors() {
-    auto const size = static_cast<std::size_t>(problem_->regions);
+    auto const size = static_cast<std::size_t>(instance_->regions);
     errors_.assign(size, common_.back());
     to_first_ = common_.back();
     auto left = 1.0;
     for (auto training = regions_.size(); training-- > 0 && std::abs(left) > negligible;) {
         auto const region = regions_[training];
-        auto const &update = problem_->update(static_cast<Index>(training), region);
+        auto const &update = instance_->update(static_cast<Index>(training), region);
         auto const share = left * update.plasticity;
-        to_first_ += share * problem_->initial[region];
+        to_first_ += share * instance_->initial[region];
         left *= update.retention;
-        if (problem_->coupled)
+        if (instance_->coupled)
             continue;
-        auto const *const towards = problem_->dissimilarities_from(region);
+        auto const *const towards = instance_->dissimilarities_from(region);
         for (std::size_t j = 0; j < size; ++j)
             errors_[j] += share * towards[j];
     }
-    auto const *const rest = problem_->coupled ? own_.data() + regions_.size() * size : problem_->initial.data();
-    auto const share = problem_->coupled ? 1.0 : left;
+    auto const *const rest = instance_->coupled ? own_.data() + regions_.size() * size : instance_->initial.data();
+    auto const share = instance_->coupled ? 1.0 : left;
     for (std::size_t j = 0; j < size; ++j)
         errors_[j] += share * rest[j];
     known_ = true;
@@ -234,7 +234,7 @@ double Training::distance(std::span<double const> errors, double to_first) const
     auto found = common_.back();
     auto left = 1.0;
     for (auto training = regions_.size(); training-- > 0 && std::abs(left) > negligible;) {
-        auto const &update = problem_->update(static_cast<Index>(training), regions_[training]);
+        auto const &update = instance_->update(static_cast<Index>(training), regions_[training]);
         found += left * update.plasticity * errors[regions_[training]];
         left *= update.retention;
     }

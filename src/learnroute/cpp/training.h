@@ -1,6 +1,6 @@
 #pragma once
 
-#include "visit_problem.h"
+#include "instance.h"
 
 #include <memory>
 #include <span>
@@ -19,7 +19,7 @@ namespace learnroute {
 ///
 /// If training is the same at every position, the earliest trainings are left out if they have no effect at the end.
 class Training {
-    std::shared_ptr<VisitProblem const> problem_;
+    std::shared_ptr<Instance const> instance_;
     std::size_t forgotten_ = 0;  // number of trainings left out at the beginning
     std::vector<Index> regions_; // of the remaining trainings
     std::vector<double> scores_;
@@ -44,7 +44,7 @@ class Training {
     bool known_ = false; // whether errors_ and to_first_ are up to date
 
     [[nodiscard]] std::size_t forgotten(std::span<Index const> regions) const;
-    [[nodiscard]] VisitProblem::Update const &later(std::size_t training) const;
+    [[nodiscard]] ErrorUpdate const &later(std::size_t training) const;
     void train(std::size_t training);
     void train_behind(std::size_t training);
     void weigh_own();
@@ -54,7 +54,7 @@ class Training {
     void compute_errors();
 
 public:
-    explicit Training(std::shared_ptr<VisitProblem const> problem);
+    explicit Training(std::shared_ptr<Instance const> instance);
 
     [[nodiscard]] bool is_trained() const { return !regions_.empty(); }
     /// Set the regions. Results for the common beginning and end of the old and new sequence are reused. Return whether

@@ -7,19 +7,20 @@
 #include <utility>
 
 namespace learnroute {
-VisitLabelling::VisitLabelling(std::shared_ptr<VisitProblem const> problem, double bound, std::size_t most_labels)
-    : problem_(std::move(problem)), bound_(bound), most_labels_(most_labels),
-      bits_(std::bit_width(static_cast<unsigned>(*std::ranges::max_element(problem_->repeats)))),
-      floor_(std::min(problem_->total, *std::ranges::min_element(problem_->scores))), reach_(problem_->regions, inf) {
-    auto const regions = problem_->regions;
+VisitLabelling::VisitLabelling(std::shared_ptr<Instance const> instance, double bound, std::size_t most_labels)
+    : instance_(std::move(instance)), bound_(bound), most_labels_(most_labels),
+      bits_(std::bit_width(static_cast<unsigned>(*std::ranges::max_element(instance_->repeats)))),
+      floor_(std::min(instance_->total, *std::ranges::min_element(instance_->scores))),
+      reach_(instance_->regions, inf) {
+    auto const regions = instance_->regions;
     for (Index k = 0; k < regions; ++k)
-        if (problem_->may_begin(k))
-            reach_[k] = problem_->travel(problem_->outside(), k);
+        if (instance_->may_begin(k))
+            reach_[k] = instance_->travel(instance_->outside(), k);
     for (Index round = 0; round < regions; ++round) // Bellman–Ford
         for (Index u = 0; u < regions; ++u)
             for (Index v = 0; v < regions; ++v)
-                reach_[v] = std::min(reach_[v], reach_[u] + problem_->travel(u, v));
-    layers_.push_back({{0.0, 0.0, 0, problem_->outside()}});
+                reach_[v] = std::min(reach_[v], reach_[u] + instance_->travel(u, v));
+    layers_.push_back({{0.0, 0.0, 0, instance_->outside()}});
     made_.push_back({0, 0});
     next_layer();
 }
@@ -29,20 +30,20 @@ Index VisitLabelling::count(Code code, Index region) const {
 }
 
 void VisitLabelling::next_layer() {
-    auto const left = problem_->at_most - static_cast<Index>(layers_.size());
+    auto const left = instance_->at_most - static_cast<Index>(layers_.size());
     before_ = std::exchange(made_, {});
     codes_.clear();
     for (auto const &members : before_)
-        for (Index k = 0; k < problem_->regions; ++k)
-            if (count(members.code, k) < problem_->repeats[k])
+        for (Index k = 0; k < instance_->regions; ++k)
+            if (count(members.code, k) < instance_->repeats[k])
                 codes_.push_back(members.code + (Code{1} << (k * bits_)));
     std::ranges::sort(codes_, std::greater{}); // codes are processed from the end
     auto const rest = std::ranges::unique(codes_);
     codes_.erase(rest.begin(), rest.end());
     std::erase_if(codes_, [&](Code code) {
         Index missing = 0;
-        for (Index k = 0; k < problem_->regions; ++k)
-            missing += problem_->required[k] && count(code, k) == 0 ? 1 : 0;
+        for (Index k = 0; k < instance_->regions; ++k)
+            missing += instance_->required[k] && count(code, k) == 0 ? 1 : 0;
         return missing > left;
     });
     layers_.emplace_back();
@@ -53,27 +54,27 @@ std::size_t VisitLabelling::make(Code code) {
     auto const &rest = layers_[layers_.size() - 2];
     Multiset members{code, static_cast<std::uint32_t>(labels.size())};
     std::size_t looks = 0;
-    for (Index k = 0; k < problem_->regions; ++k) {
+    for (Index k = 0; k < instance_->regions; ++k) {
         if (count(code, k) == 0)
             continue;
         auto const fewer = code - (Code{1} << (k * bits_));
         auto const found = std::ranges::lower_bound(before_, fewer, {}, &Multiset::code);
         if (found == before_.end() || found->code != fewer)
             continue;
-        auto const &update = problem_->update(0, k);
+        auto const &update = instance_->update(0, k);
         members.retention = found->retention * update.retention;
         members.second = found->second * update.second;
-        if (layers_.size() == 2 && !problem_->may_end(k))
+        if (layers_.size() == 2 && !instance_->may_end(k))
             continue;
-        auto const error =
-            found->retention * update.plasticity * problem_->scores[k] + found->second * problem_->count * update.noise;
-        auto const limit = bound_ - problem_->rate * reach_[k] - members.retention * floor_;
+        auto const error = found->retention * update.plasticity * instance_->scores[k] +
+                           found->second * instance_->count * update.noise;
+        auto const limit = bound_ - instance_->rate * reach_[k] - members.retention * floor_;
         auto const end = found + 1 == before_.end() ? rest.size() : (found + 1)->labels;
         front_.clear();
         for (auto i = found->labels; i < end; ++i) {
-            auto const leg = problem_->travel(k, rest[i].first);
-            Label const label{rest[i].travel + leg, rest[i].value + problem_->rate * leg + error, i, k};
-            if (label.travel + reach_[k] <= problem_->budget && label.value <= limit)
+            auto const leg = instance_->travel(k, rest[i].first);
+            Label const label{rest[i].travel + leg, rest[i].value + instance_->rate * leg + error, i, k};
+            if (label.travel + reach_[k] <= instance_->budget && label.value <= limit)
                 front_.push_back(label);
         }
         looks += end - found->labels;
@@ -94,19 +95,19 @@ void VisitLabelling::keep_front() {
     for (auto const &label : front_) {
         if (label.travel >= least)
             continue;
-        least = problem_->budget == inf ? -inf : label.travel; // without a budget, one label is enough
+        least = instance_->budget == inf ? -inf : label.travel; // without a budget, one label is enough
         layers_.back().push_back(label);
     }
 }
 
 void VisitLabelling::complete(Multiset const &members, Label const &label) {
-    auto const begin = problem_->travel(problem_->outside(), label.first);
-    auto const value = label.value + problem_->rate * begin + members.retention * problem_->total;
-    if (static_cast<Index>(layers_.size()) <= problem_->at_least || !problem_->may_begin(label.first) ||
-        label.travel + begin > problem_->budget || value >= value_)
+    auto const begin = instance_->travel(instance_->outside(), label.first);
+    auto const value = label.value + instance_->rate * begin + members.retention * instance_->total;
+    if (static_cast<Index>(layers_.size()) <= instance_->at_least || !instance_->may_begin(label.first) ||
+        label.travel + begin > instance_->budget || value >= value_)
         return;
-    for (Index k = 0; k < problem_->regions; ++k)
-        if (problem_->required[k] && count(members.code, k) == 0)
+    for (Index k = 0; k < instance_->regions; ++k)
+        if (instance_->required[k] && count(members.code, k) == 0)
             return;
     value_ = value;
     best_.clear();
@@ -118,14 +119,14 @@ void VisitLabelling::complete(Multiset const &members, Label const &label) {
 }
 
 double VisitLabelling::done() const {
-    return static_cast<double>(layers_.size() - 2) / problem_->at_most;
+    return static_cast<double>(layers_.size() - 2) / instance_->at_most;
 }
 
 bool VisitLabelling::advance(std::int64_t looks) {
     while (looks > 0 && !full()) {
         if (codes_.empty()) {
             labels_ += layers_.back().size();
-            if (static_cast<Index>(layers_.size()) > problem_->at_most || made_.empty())
+            if (static_cast<Index>(layers_.size()) > instance_->at_most || made_.empty())
                 return true;
             next_layer();
             continue;

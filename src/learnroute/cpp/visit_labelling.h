@@ -1,6 +1,6 @@
 #pragma once
 
-#include "visit_problem.h"
+#include "instance.h"
 
 #include <cstdint>
 #include <memory>
@@ -32,7 +32,7 @@ class VisitLabelling {
         double second = 1.0;    // ... and of the common error
     };
 
-    std::shared_ptr<VisitProblem const> problem_;
+    std::shared_ptr<Instance const> instance_;
     double bound_;
     std::size_t most_labels_;
     int bits_;
@@ -56,7 +56,7 @@ class VisitLabelling {
     void complete(Multiset const &members, Label const &label);
 
 public:
-    VisitLabelling(std::shared_ptr<VisitProblem const> problem, double bound, std::size_t most_labels);
+    VisitLabelling(std::shared_ptr<Instance const> instance, double bound, std::size_t most_labels);
 
     /// Examine about `looks` labels. Return whether the labelling has ended: complete, or with too many labels.
     bool advance(std::int64_t looks);

@@ -9,14 +9,13 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.model.certificates import read_certificate
-from learnroute.model.losses import as_order
+from learnroute.model.given_routes import as_order, as_routes
 from learnroute.model.order_effect import as_rehearsal
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.routes import Routes
 from learnroute.model.validation import as_count, as_number, as_vector
-from learnroute.model.value import as_routes
 
 
 def plan_from(data: Any, problem: Problem) -> Plan:

@@ -8,9 +8,9 @@ from typing import Any, get_args
 from learnroute.model import constraints, depot, features_scaling, fleet, visits
 from learnroute.model.certificates import certificate_schema
 from learnroute.model.learners import CHOSEN, RULES, Calibrated, Regime
-from learnroute.model.losses import Loss
 from learnroute.model.problem import DissimilarityKind
 from learnroute.model.validation import LARGEST_VALUE
+from learnroute.model.value import Loss
 
 Schema = dict[str, Any]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from learnroute.errors import InputError
-from learnroute.model.losses import as_permutation
+from learnroute.model.given_routes import as_permutation
 from learnroute.model.result import Plan
 
 

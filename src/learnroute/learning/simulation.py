@@ -26,17 +26,10 @@ from learnroute.learning.samplers import (
 )
 from learnroute.learning.serving import PlannedFleet
 from learnroute.learning.truth import Truth, truth_of
+from learnroute.model.given_routes import as_order, indices_of, routes_of
 from learnroute.model.instance import Service
 from learnroute.model.learners import Learner, LeastSquares
-from learnroute.model.losses import (
-    Loss,
-    as_order,
-    expected_loss,
-    indices_of,
-    true_dissimilarities,
-    true_loss,
-    visited_then_skipped,
-)
+from learnroute.model.losses import expected_loss, true_loss
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
@@ -45,7 +38,7 @@ from learnroute.model.rounding import PRINTED
 from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_choice, as_count, check_level, freeze
-from learnroute.model.value import loss_of, routes_of
+from learnroute.model.value import Loss, loss_of, true_dissimilarities, visited_then_skipped
 from learnroute.solvers.contract import Budget, Progress, Rounds
 
 SamplerName = Literal["low-dimensional", "direct"]

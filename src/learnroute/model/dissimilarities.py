@@ -53,6 +53,15 @@ class Dissimilarities:
         apart = self.vectors - self.vectors[region]
         return freeze(np.einsum("ij,ij->i", apart, apart))
 
+    def mix(self, regions: IntArray, shares: FloatArray) -> FloatArray:
+        """Return the sum of the rows of some regions, each times its share."""
+        if self.vectors is None or "matrix" in self.__dict__:
+            return np.asarray(shares @ self.matrix[regions])
+        points, total = self._vectors_about_mean, math.fsum(shares)
+        middle = shares @ points[regions] / total if total else np.zeros(points.shape[1])
+        apart = _squares(points - middle)
+        return np.asarray(float(shares @ apart[regions]) + total * apart)
+
     def of(self, regions: Sequence[int] | IntArray) -> Dissimilarities:
         """Return the dissimilarities of some of the regions.
 
@@ -136,7 +145,7 @@ class Dissimilarities:
     def _vectors_about_mean(self) -> FloatArray:
         """The vectors minus their mean, so that their common part does not cost precision."""
         assert self.vectors is not None
-        return freeze(self.vectors - self.vectors.mean(axis=0))
+        return freeze(subtract_mean(self.vectors, self.region_weights))
 
     def _errors_by_vectors(self, order: IntArray, along: Updates) -> FloatArray:
         """Return the same in O(T·d), from the weighted mean of the vectors learnt and the scatter about it."""

@@ -20,7 +20,17 @@ from numpy.typing import ArrayLike
 from learnroute.model.depot import border
 from learnroute.model.dissimilarities import Dissimilarities, row_sums
 from learnroute.model.ends import Ends
-from learnroute.model.law import STAY, Distances, ErrorParts, ModelErrors, Step, Updates, error_parts, errors_after
+from learnroute.model.law import (
+    STAY,
+    Distances,
+    ErrorParts,
+    ModelErrors,
+    Step,
+    Updates,
+    error_parts,
+    errors_after,
+    products_after,
+)
 from learnroute.model.merge_weights import merge_weights
 from learnroute.model.relaxation import Orders
 from learnroute.model.rounding import SAME, is_less
@@ -281,6 +291,11 @@ class Instance:
             return
         order = np.asarray(regions, dtype=np.int64)
         found.add(error_parts(known, order, self.updates.along(order), total, count), share)
+
+    def shares(self, regions: Sequence[int] | IntArray) -> FloatArray:
+        """Return the share of each training of one model in its final state."""
+        along = self.updates.along(regions)
+        return freeze(products_after(along.retention) * along.plasticity)
 
     def single_visits(self) -> FloatArray:
         """Return the value of a single visit, for each region."""

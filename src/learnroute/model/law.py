@@ -195,7 +195,7 @@ def errors_after(known: Dissimilarities, order: Sequence[int], along: Updates) -
         return ModelErrors(known.initial)
     visits, later = np.asarray(order, dtype=np.int64), products_after(along.retention)
     noise = along.noise - along.coupling * known.errors_before(visits, along) if along.coupled else along.noise
-    own = later[0] * along.retention[0] * known.initial + (later * along.plasticity) @ known.matrix[visits]
+    own = later[0] * along.retention[0] * known.initial + known.mix(visits, later * along.plasticity)
     return ModelErrors(own, products_after(along.second) @ noise)
 
 

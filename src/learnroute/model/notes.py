@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import percent
 from learnroute.model.learners import LeastSquares
-from learnroute.model.losses import Loss
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.rules import FleetRules
+from learnroute.model.value import Loss
 
 if TYPE_CHECKING:
     from learnroute.model.result import Plan

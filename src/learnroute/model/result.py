@@ -16,14 +16,13 @@ from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.learners import Learner, LeastSquares, Proximal, Regime
-from learnroute.model.losses import Loss, shares_along, untrained_loss, visited_then_skipped
 from learnroute.model.order_effect import OrderEffect, expected_order_effect
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table, clip, route_text
 from learnroute.model.validation import FloatArray
-from learnroute.model.value import MOST_ERRORS, value_of
+from learnroute.model.value import MOST_ERRORS, Loss, untrained_loss, value_of, visited_then_skipped
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -398,7 +397,7 @@ class Plan(ResultMixin):
         trained, shares = list(self.models or [0] * len(self.order)), np.empty(len(self.order))
         for model in set(trained):
             own = [k for k, one in enumerate(trained) if one == model]
-            shares[own] = shares_along(problem, [self.order[k] for k in own])
+            shares[own] = problem.instance.shares([self.order[k] for k in own])
         found: list[float] = shares.tolist()
         return found
 

@@ -1,34 +1,62 @@
-"""The value of routes for a problem: losses, errors and travel; and the checks of given routes."""
+"""The value of routes for a problem: losses, errors and travel."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from learnroute.errors import InputError
+from learnroute.model.dissimilarities import Dissimilarities, distance_sums
+from learnroute.model.given_routes import check_routes
 from learnroute.model.instance import UNTRAINED, Instance, Service
-from learnroute.model.law import ModelErrors, follow
-from learnroute.model.losses import (
-    Loss,
-    as_order,
-    final_errors,
-    indices_of,
-    largest_loss,
-    losses_without,
-    true_dissimilarities,
-    visited_then_skipped,
-)
+from learnroute.model.law import ModelErrors, Step, follow, products_after
 from learnroute.model.problem import Problem
-from learnroute.model.rounding import SAME, is_less
 from learnroute.model.routes import Routes
-from learnroute.model.validation import FloatArray, freeze
-from learnroute.model.visits import check_budget, check_visits
+from learnroute.model.validation import FloatArray, IntArray, freeze
 
 MOST_CONTRIBUTIONS = 100  # visits of a fleet up to which the loss without each of them is computed
 MOST_ERRORS = 10_000  # regions up to which a value has the expected error of each region
+
+
+@dataclass(frozen=True)
+class Loss:
+    """An expected overall loss and its parts, per region; `travel` is the travel cost times its rate.
+
+    `pairs` is the gain from averaging models: of regularised learners if dissimilar regions follow each other, and of
+    fleets with merged models. It is negative or 0.
+    """
+
+    total: float
+    travel: float
+    dissimilarity: float
+    initial: float
+    noise: float
+    pairs: float = 0.0
+
+    @property
+    def error(self) -> float:
+        """The expected final error over all regions: the loss without the travel."""
+        return math.fsum([self.dissimilarity, self.initial, self.noise, self.pairs])
+
+    @property
+    def magnitude(self) -> float:
+        """The sum of the absolute values of all parts: the scale of the total's rounding error, as parts may cancel."""
+        return math.fsum(map(abs, (self.travel, self.dissimilarity, self.initial, self.noise, self.pairs)))
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the parts by name."""
+        return asdict(self)
+
+    def in_travel_units(self, rate: float, size: int) -> Loss | None:
+        """Return the loss of the whole route in units of travel cost; None if travel is worth next to nothing."""
+        if rate == 0:
+            return None
+        parts = {part: value * size / rate for part, value in asdict(self).items()}
+        return Loss(**parts) if all(map(math.isfinite, parts.values())) else None
 
 
 class Value(NamedTuple):
@@ -66,27 +94,19 @@ def value_of(problem: Problem, routes: Routes) -> Value:
     """Return all that follows from routes; reject routes that violate the problem's rules."""
     check_routes(problem, routes)
     instance, few = problem.instance, problem.size <= MOST_ERRORS
-    service = None if instance.single else instance.service(routes)
-    loss = loss_of(instance, routes, service)
-    if service is None:
-        order = routes.order
-        errors = final_errors(problem, order, loss.error) if few else None
-        without = losses_without(problem, order) if few and not problem.visits_all_once else None
-        return Value(
-            loss, _true_loss(problem, routes), instance.paid_travel(routes), tuple(instance.travels(routes)),
-            None if errors is None else tuple(errors.tolist()), largest_loss(problem, order),
-            None if without is None else tuple(without.tolist()), None, None,
-        )  # fmt: skip
-    served = service.served_by
+    service = instance.service(routes) if few or not instance.single else None
+    errors = None if service is None else service.errors[visited_then_skipped(routes.regions, problem.size)]
+    served = None if service is None else service.served_by
+    weights = None if service is None or instance.single else service.weights
     return Value(
-        loss=loss,
+        loss=loss_of(instance, routes, service),
         true_loss=_true_loss(problem, routes, service),
         travel_cost=instance.paid_travel(routes),
         travels=tuple(instance.travels(routes)),
-        expected_errors=tuple(service.errors[visited_then_skipped(routes.regions, problem.size)].tolist()),
-        loss_at_most=None,
-        contributions=None if problem.visits_all_once else _losses_without(instance, routes),
-        weights=None if service.weights is None else tuple(service.weights.tolist()),
+        expected_errors=None if errors is None else tuple(errors.tolist()),
+        loss_at_most=largest_loss(problem, routes) if instance.single else None,
+        contributions=None if problem.visits_all_once or not few else losses_without(instance, routes),
+        weights=None if weights is None else tuple(weights.tolist()),
         served_by=None
         if served is None
         else {
@@ -106,6 +126,15 @@ def loss_of(instance: Instance, routes: Routes, service: Service | None = None) 
     return Loss(total=math.fsum(parts.values()), **parts)
 
 
+def true_dissimilarities(problem: Problem) -> Dissimilarities:
+    """Return the squared distances between the true models, and from each of them to the initial model."""
+    if problem.truth is None or problem.initial_model is None:
+        raise InputError("missing; the true expected loss needs the true models", field="truth")
+    initial = np.array([math.fsum(row) for row in ((problem.truth - problem.initial_model) ** 2).tolist()])
+    weights = problem.region_weights
+    return Dissimilarities(None, problem.truth, freeze(initial), distance_sums(problem.truth, weights), weights)
+
+
 def _true_loss(problem: Problem, routes: Routes, planned: Service | None = None) -> Loss | None:
     """Return the same loss if the true models are known; models serve the regions as planned."""
     if problem.truth is None:
@@ -114,12 +143,82 @@ def _true_loss(problem: Problem, routes: Routes, planned: Service | None = None)
     return loss_of(true, routes, planned and true.service(routes, planned))
 
 
-def _losses_without(instance: Instance, routes: Routes) -> tuple[float, ...] | None:
+def untrained_loss(problem: Problem) -> float | None:
+    """Return the loss without any visit; None if the errors of the initial model are unknown."""
+    known = problem.initial_sum > 0 or bool(problem.updates.retention.any())
+    return problem.initial_sum / problem.size if known else None
+
+
+def largest_loss(problem: Problem, routes: Routes) -> float | None:
+    """Return the largest total loss of the route of one model with dissimilarities between their bounds.
+
+    The loss is linear in each dissimilarity. Where the coefficient is negative, the lower bound is used (0
+    for dissimilarities to the initial model). Return None if a coefficient is negative and the problem has no lower
+    bounds. Unbiased estimates are ignored.
+    """
+    problem = problem.with_upper_bounds()
+    if not problem.updates.coupled:
+        return loss_of(problem.instance, routes).total
+    if problem.dissimilarity is None or problem.dissimilarity_low is None:
+        return None
+    upper = loss_of(problem.instance, routes).total
+    counts, first = slopes(problem.instance, routes)
+    width = problem.dissimilarity - problem.dissimilarity_low
+    lowered = np.triu(np.minimum(counts, 0.0) * width, 1)
+    return upper - math.fsum([*lowered[lowered < 0], *(np.minimum(first, 0.0) * problem.initial)])
+
+
+def slopes(instance: Instance, routes: Routes) -> tuple[FloatArray, FloatArray]:
+    """Return the slopes of the loss of one model in each Δ[i, j], i ≠ j, and in each Δ_i0; it is linear in all."""
+    stops, size, weights = routes.order, instance.size, instance.known.region_weights
+    shares = np.zeros(size)
+    np.add.at(shares, stops, instance.shares(stops))
+    along = instance.updates.along(stops)
+    counts = np.outer(shares, weights) + np.outer(weights, shares)
+    first = float(np.prod(along.retention)) * weights
+    if along.coupled:
+        paired = size * products_after(along.second) * along.coupling
+        held, left = np.zeros(size), 1.0  # shares of the regions and of the initial model in the current model
+        for t, k in enumerate(stops.tolist()):
+            counts[k] -= paired[t] * held
+            counts[:, k] -= paired[t] * held
+            first[k] -= paired[t] * left
+            held, left = held * along.retention[t], left * float(along.retention[t])
+            held[k] += along.plasticity[t]
+    return counts / size, first / size
+
+
+def losses_without(instance: Instance, routes: Routes) -> tuple[float, ...] | None:
     """Return, for each visit, the total loss without it, with the others unchanged; None if there are too many."""
+    if instance.single:
+        return tuple(_losses_without(instance, routes.order).tolist())
     if len(routes.regions) > MOST_CONTRIBUTIONS:
         return None
     places = [(vehicle, place) for vehicle, route in enumerate(routes.vehicles) for place in range(len(route))]
     return tuple(instance(routes.without(*where)) / instance.size for where in places)
+
+
+def _losses_without(instance: Instance, visits: IntArray) -> FloatArray:
+    """Return the same for one model: its final mean error is linear in the errors before each visit."""
+    known, updates, many, size = instance.known, instance.updates, len(visits), instance.size
+    if many == 1:
+        return np.array([instance.total / size])
+    travel = np.array([math.fsum(instance.legs(np.delete(visits, t))) for t in range(many)])
+    first = ModelErrors(known.initial)
+    before = [first, *follow(first, visits[:-1].tolist(), updates.along(visits[:-1]), known)]
+    # The visits after t move forward by one position
+    slopes, slope, constant = known.region_weights / size, 1.0, 0.0
+    errors = np.empty(many)
+    for t in range(many - 1, -1, -1):
+        errors[t] = slopes @ before[t].own + slope * before[t].common + constant
+        region = int(visits[t])
+        step = Step(*(float(table[t - 1, region]) for table in updates.tables))
+        constant += step.plasticity * float(slopes @ known[region]) + slope * step.noise
+        slopes = step.retention * slopes
+        slopes[region] -= slope * step.coupling
+        slope *= step.second
+    found: FloatArray = instance.rate * travel / size + errors
+    return found
 
 
 def error_histories(problem: Problem, routes: Routes) -> list[FloatArray]:
@@ -131,67 +230,6 @@ def error_histories(problem: Problem, routes: Routes) -> list[FloatArray]:
     return found
 
 
-# Given routes
-
-
-def routes_of(problem: Problem, given: Any, models: Any = None, field: str = "route") -> Routes:
-    """Return routes from names or indices: one list per vehicle, or one list for one vehicle; check them.
-
-    Vehicles that are not mentioned stay unused. `models` is the model that each visit of a single vehicle trains.
-    """
-    rules = problem.fleet_rules
-    if rules.vehicles == 1:
-        order = indices_of(problem, given, field)
-        if rules.single:
-            as_order(problem, order)
-            return Routes.of_order(order)
-        return as_routes(problem, [order], models)
-    if isinstance(given, str) or not isinstance(given, Sequence) or any(isinstance(one, str | int) for one in given):
-        raise InputError("expected a list of region names per vehicle", field="routes", value=given)
-    return as_routes(problem, [indices_of(problem, route, "routes") for route in given])
-
-
-def as_routes(problem: Problem, routes: Sequence[Sequence[int]], models: Any = None) -> Routes:
-    """Return the routes of a fleet from indices; reject those that violate its rules, apart from ends and travel."""
-    rules = problem.fleet_rules
-    if len(routes) > rules.vehicles:
-        reason = f"{len(routes)} routes for {rules.vehicles} vehicles; give more vehicles (--vehicles)"
-        raise InputError(reason, field="routes")
-    flat = [region for route in routes for region in route]
-    for region in flat:
-        if not 0 <= region < problem.size:
-            raise InputError(f"there is no region {region}; indices go from 0 to {problem.size - 1}", field="routes")
-    if rules.vehicles > 1:
-        found = Routes.of_vehicles([*routes, *([[]] * (rules.vehicles - len(routes)))])
-    else:
-        found = Routes.of_models(flat, as_models(flat, models, rules.models))
-    check_visits(problem.visit_rules, flat, problem.regions)
-    return found
-
-
-def as_models(visits: Sequence[int], models: Any, count: int) -> list[int]:
-    """Return the validated number of the model that each visit trains."""
-    if models is None and count == 1:
-        return [0] * len(visits)
-    known = isinstance(models, Sequence) and not isinstance(models, str) and len(models) == len(visits)
-    if not known or not all(type(one) is int and 0 <= one < count for one in models):
-        reason = f"expected one model number (0 … {count - 1}) per visit"
-        raise InputError(reason, field="models", value=models)
-    return list(models)
-
-
-def check_routes(problem: Problem, routes: Routes) -> None:
-    """Reject routes that violate a rule of the problem."""
-    instance = problem.instance
-    if instance.single:
-        as_order(problem, routes.order)
-    else:
-        as_routes(problem, routes.vehicles, routes.models[0])
-    for route in filter(None, routes.vehicles):
-        problem.constraints.check([problem.regions[route[0]], problem.regions[route[-1]]])
-    travels = instance.travels(routes)
-    check_budget(problem.visit_rules, math.fsum(travels))
-    if is_less(instance.fleet.limit, max(travels), SAME):
-        farthest = max(travels)
-        reason = f"vehicle {travels.index(farthest) + 1} travels {farthest:.6g}; the limit is {instance.fleet.limit:g}"
-        raise InputError(f"{reason} (fleet.limit)", field="routes")
+def visited_then_skipped(order: Sequence[int], size: int) -> list[int]:
+    """Return all regions once: those of a route in the order of their first visits, then the skipped ones."""
+    return list(dict.fromkeys([*order, *range(size)]))

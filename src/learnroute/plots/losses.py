@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
-from learnroute.model.losses import Loss
 from learnroute.model.result import PARTS, Plan
+from learnroute.model.value import Loss
 from learnroute.plots.pictures import BLUE, GREEN, PURPLE, VERMILLION, remove_box
 
 if TYPE_CHECKING:

@@ -67,22 +67,18 @@ class CoreInstance:
         apart = known.matrix if needed else np.zeros((self.size, self.size))
         retention, plasticity, coupling, second, noise = tables
         fleet = instance.fleet
-        visits = _core.VisitProblem(
+        self.core = _core.Instance(
             travel, instance.rate, retention, plasticity, coupling, second, noise, np.ascontiguousarray(apart),
             self.initial, self.scores, instance.total, instance.size, self.required, self.repeats,
             rules.at_least, self.at_most, rules.budget * (1 + SAME / 2), self.first, self.last, self.cyclic,
-        )  # fmt: skip
-        self.visits = visits
-        self.core = _core.FleetProblem(
-            visits, np.ascontiguousarray(known.region_weights),
-            vehicles=fleet.vehicles, models=fleet.size, merged=fleet.merged, equal=fleet.equal,
-            longest=fleet.longest, limit=fleet.limit * (1 + SAME / 2),
+            importance=np.ascontiguousarray(known.region_weights), vehicles=fleet.vehicles, models=fleet.size,
+            merged=fleet.merged, equal=fleet.equal, longest=fleet.longest, limit=fleet.limit * (1 + SAME / 2),
         )  # fmt: skip
 
     def nearest(self, most: int) -> IntArray:
         """Return up to `most` nearest regions for each region, nearest first."""
         count = min(most, self.size - 1)
-        return self.visits.nearest(count) if count else np.empty((self.size, 0), dtype=np.int64)
+        return self.core.nearest(count) if count else np.empty((self.size, 0), dtype=np.int64)
 
     def numbers(self, regions: IntArray) -> IntArray:
         """Return the core's numbers of regions that may be visited."""

@@ -1,4 +1,4 @@
-"""Ruin and recreate of routes (`cpp/fleet_search.h`), annealed from several starts whose number is halved in rounds.
+"""Ruin and recreate of routes (`cpp/ruin_and_recreate.h`), annealed from several starts; fewer in each round.
 
 Annealing hardly changes which clusters of regions are visited last, or by which vehicle. Therefore all starts are
 annealed briefly, and the time is divided by successive halving: in each further round, the better half of the routes is
@@ -85,7 +85,7 @@ class Annealing:
         size = self.problem.size
         work = size * (10 + instance.fleet.size + size * instance.updates.coupled)
         self.iterations_per_call = max(1, int(params.work / work))
-        self.search = _core.FleetSearch(
+        self.search = _core.RuinAndRecreate(
             self.problem.core, self.problem.nearest(params.near), **params.moves, seed=int(rng.integers(2**63))
         )
 

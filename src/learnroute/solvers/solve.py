@@ -30,18 +30,20 @@ def solve(
     """
     used = instance.without_idle()
     rungs: Iterator[Rung] = (rung for rung in method.rungs if (bounds or rung.exact) and rung.supports(used, params))
-    first = None if method.construct is not None else next(rungs, None)
+    first, kept = None if method.construct is not None else next(rungs, None), False
     if method.construct is not None:
         answer = _construct(used, method, rng, budget, params)
     elif first is not None and first.is_alone(used):
         answer = first.prove(used, None, rng, budget, params)
     else:
         usable = [first, *rungs] if first is not None else []
-        answer, rungs = _search(used, method, usable, rng, budget, params, initial), iter(usable)
+        kept = any(rung.exact for rung in usable)  # the proofs may not need the rest of the time
+        part = replace(budget, spend_all=False) if kept else budget
+        answer, rungs = _search(used, method, usable, rng, part, params, initial), iter(usable)
     if used.rate == 0 and used.permutation and method.warm:
         answer = replace(answer, routes=shorten_ties(used, answer.routes, budget, params))
     answer = climb(used, rungs, answer, rng, budget, params)
-    if budget.spend_all and method.warm and not answer.optimal and not budget.exhausted:
+    if kept and budget.spend_all and not answer.optimal and not budget.exhausted:
         better = _improve(used, answer, rng, budget, params)
         answer = answer if better is None else replace(answer, routes=better.routes)
     return replace(answer, routes=answer.routes.resize(instance.fleet.vehicles))
@@ -66,8 +68,6 @@ def _search(
     if method.must_prove and not any(rung.exact for rung in rungs):
         raise _refusal(instance, params)
     part = budget.part(min((rung.search_share(instance, budget, params) for rung in rungs), default=1.0))
-    if any(rung.exact for rung in rungs):
-        part = replace(part, spend_all=False)  # the proofs may not need the rest
     answer = None if initial is None else Answer(initial, GIVEN)
     if method.starts_from_algorithm1 and instance.permutation:
         answer = construct_start(instance, rng, budget, params, initial) or answer

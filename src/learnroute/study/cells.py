@@ -8,9 +8,9 @@ from typing import Any
 from learnroute.comparison.of_methods import mean_loss
 from learnroute.errors import InputError
 from learnroute.model.certificates import Certificate
-from learnroute.model.losses import Loss
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
+from learnroute.model.value import Loss
 from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.methods import method_by_name

@@ -19,7 +19,7 @@ from learnroute.comparison.of_methods import compare
 from learnroute.errors import InputError
 from learnroute.fleet_tables import compare_fleets
 from learnroute.formats import json_files, read_problem, write_plan, write_problem
-from learnroute.model.losses import error_over_time, shares_along
+from learnroute.model.losses import error_over_time
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.scaling import scaled_places
@@ -145,7 +145,7 @@ def _history(problem: Problem, trainings: Sequence[int], errors: FloatArray) -> 
         order=list(trainings),
         route=[problem.regions[region] for region in trainings],
         retentions=problem.updates.along(trainings).retention.tolist(),
-        weights=shares_along(problem, trainings).tolist(),
+        weights=problem.instance.shares(trainings).tolist(),
         errors=errors.tolist(),
     )
 

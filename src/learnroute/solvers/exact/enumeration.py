@@ -1,4 +1,4 @@
-"""Proved optimal routes by trying all of them (`cpp/fleet_enumeration.h`)."""
+"""Proved optimal routes by trying all of them (`cpp/enumeration.h`)."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Enumeration(Rung):
         self, instance: Instance, answer: Answer | None, rng: np.random.Generator, budget: Budget, params: SolverParams
     ) -> Answer:
         """Return the optimum; not proved if rounding hides which routes are the best."""
-        problem = CoreInstance(instance, everything=True)
+        problem = CoreInstance(instance)
         terms = 64 * (instance.visits.at_most + instance.size)
-        everything = _core.FleetEnumeration(problem.core, margin(terms, 1.0))
+        everything = _core.Enumeration(problem.core, margin(terms, 1.0))
         while not everything.advance(params.enumeration.nodes_per_call):
             if budget.exhausted and answer is not None:
                 return unproved(answer, budget.end)

@@ -99,7 +99,7 @@ def _by_labels(
     """
     problem, limits = CoreInstance(instance), params.visit_labelling
     bound = instance(incumbent) + margin(16 * problem.at_most, instance.magnitude(incumbent))
-    labelling = _core.VisitLabelling(problem.visits, bound, limits.labels)
+    labelling = _core.VisitLabelling(problem.core, bound, limits.labels)
     while not labelling.advance(limits.labels_per_call):
         budget.progress("exact", labelling.done)
         if budget.exhausted:

@@ -2,7 +2,7 @@
 
 // Conversion of fleet routes from and to Python.
 
-#include "fleet.h"
+#include "routes.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -14,7 +14,7 @@ namespace learnroute {
 using Rows = std::vector<std::vector<Index>>;
 
 /// Return the regions and the models of the visits, one row per vehicle.
-inline std::pair<Rows, Rows> to_rows(FleetRoutes const &routes) {
+inline std::pair<Rows, Rows> to_rows(Routes const &routes) {
     std::pair<Rows, Rows> found;
     for (auto const &route : routes) {
         auto &regions = found.first.emplace_back();
@@ -27,8 +27,8 @@ inline std::pair<Rows, Rows> to_rows(FleetRoutes const &routes) {
     return found;
 }
 
-inline FleetRoutes from_rows(Rows const &regions, Rows const &models) {
-    FleetRoutes found(regions.size());
+inline Routes from_rows(Rows const &regions, Rows const &models) {
+    Routes found(regions.size());
     for (std::size_t vehicle = 0; vehicle < regions.size(); ++vehicle)
         for (std::size_t place = 0; place < regions[vehicle].size(); ++place)
             found[vehicle].push_back({regions[vehicle][place], models[vehicle][place]});

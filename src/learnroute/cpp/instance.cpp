@@ -1,4 +1,4 @@
-#include "visit_problem.h"
+#include "instance.h"
 
 #include "candidate_lists.h"
 
@@ -6,7 +6,7 @@
 #include <limits>
 
 namespace learnroute {
-std::vector<std::int64_t> VisitProblem::nearest(std::size_t most) const {
+std::vector<std::int64_t> Instance::nearest(std::size_t most) const {
     std::vector<std::int64_t> lists(regions * most);
     std::vector<double> ways(regions);
     std::vector<double> apart(most);
