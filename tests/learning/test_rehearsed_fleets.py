@@ -28,13 +28,8 @@ from learnroute.learning import (
 from learnroute.learning.affine_maps import Draws, LinearTrainings
 from learnroute.learning.rehearsal_work import is_less, problem_of_samples
 from learnroute.learning.rehearsed_routes import RehearsedRoutes
-<<<<<<< HEAD
 from learnroute.model.instance import UNTRAINED, Instance, Service
 from learnroute.model.routes import Routes
-=======
-from learnroute.model.fleet_objective import ONE, UNTRAINED, FleetObjective, FleetRoutes, Service
-from learnroute.model.losses import visit_objective_of
->>>>>>> one
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.rehearsal import Annealing, first_routes, shuffle
 

@@ -36,17 +36,10 @@ def test_values_along_long_routes(rules: FleetRules, coupling: float, by_positio
         retention[1::2] = 0.2
     second = retention - coupling
     updates = Updates(retention, 1 - retention, np.full_like(retention, coupling), second, 0 * retention + 0.05)
-<<<<<<< HEAD
     instance = replace(alone, updates=updates, fleet=rules)
     problem = CoreInstance(instance)
     search = _core.RuinAndRecreate(
         problem.core, problem.nearest(10), rearranged=0.5, removed=10.0, string=10, added=5,
-=======
-    objective = FleetObjective(replace(visits, updates=updates), rules)
-    near = np.argsort(visits.travel[:SIZE, :SIZE], axis=1)[:, 1:11]
-    search = _core.RuinAndRecreate(
-        core_problem(objective), np.ascontiguousarray(near), rearranged=0.5, removed=10.0, string=10, added=5,
->>>>>>> one
         blink=0.01, contrary=0.1, seed=1,
     )  # fmt: skip
     served = [] if rules.merged else [0] * (SIZE // 2) + [1] * (SIZE // 2)
