@@ -16,7 +16,7 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from learnroute.model.objective import Weighted
+from learnroute.model.linear import Weighted
 from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.core_travel import place_travel

@@ -27,15 +27,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from learnroute.model.fleet_losses import fleet_objective_of
+from learnroute.model.fleet_objective import FleetObjective, Routes
+from learnroute.solvers.fleets.search import search
 
 from learnroute import Learner, Problem, Visits, plan
 from learnroute.model.depot import Depot
 from learnroute.model.fleet import Fleet
-from learnroute.model.fleet_losses import fleet_objective_of
-from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.fleets.search import search
 from visits import drawn
 
 MAPS = ("uniform", "clustered")
@@ -97,7 +97,7 @@ def _clustered(points: FloatArray, initial: FloatArray, count: int, rng: np.rand
         centres = np.array([some.mean(axis=0) if len(some) else old for some, old in zip(near, centres, strict=True)])
 
 
-def routes_after(objective: FleetObjective, seconds: float, seed: int) -> FleetRoutes:
+def routes_after(objective: FleetObjective, seconds: float, seed: int) -> Routes:
     """Return the routes found in the given number of seconds."""
     found = search(objective, np.random.default_rng(seed), Budget.of(seconds, spend_all=True)).routes
     assert found is not None
@@ -159,7 +159,7 @@ class ProcessorTime:
         return time.process_time() >= self.deadline
 
 
-def routes_of_pyvrp(objective: FleetObjective, seconds: float, seed: int) -> FleetRoutes:
+def routes_of_pyvrp(objective: FleetObjective, seconds: float, seed: int) -> Routes:
     """Return PyVRP's routes."""
     import pyvrp
 
@@ -177,7 +177,7 @@ def routes_of_pyvrp(objective: FleetObjective, seconds: float, seed: int) -> Fle
     found = pyvrp.solve(data, ProcessorTime(seconds), seed=seed, collect_stats=False)
     assert found.is_feasible()
     routes = [[stop.idx for stop in route if stop.is_client()] for route in found.best.routes()]
-    return FleetRoutes.of_vehicles(routes + [[]] * (rules.vehicles - len(routes)))
+    return Routes.of_vehicles(routes + [[]] * (rules.vehicles - len(routes)))
 
 
 def beside_pyvrp(options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from importlib.metadata import version
 import numpy as np
 
 from learnroute import Objective
-from learnroute.model.objective import Weighted
+from learnroute.model.linear import Weighted
 from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.iterated import iterated_local_search

@@ -39,7 +39,7 @@ import numpy as np
 
 from learnroute import Learner, Objective, objective_of
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Weighted
+from learnroute.model.linear import Weighted
 from learnroute.model.travel import Places, TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.study.families import random_problem

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import functools
 import json
+import math
 import random
 import tempfile
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from claims import Exact, ExactFleet, false_claims, random_fleet, random_problem, random_visits, sequences
+from claims import false_claims, random_fleet, random_problem, random_visits
 from damaged_files import JUNK, Reader, damage, readers
 from forgeries import at, case, case_below_zero, check_verdicts, lists_in, mutate, numbers_in
 from learnroute import InputError, Plan, Problem, RefusedError, plan, read_problem, verify
@@ -25,6 +26,7 @@ from learnroute.formats.json_files import dumps, parse, problem_to_dict
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Limits
 from learnroute.web.tasks import TASKS, Result, run_task
+from oracle import law_of
 
 METHODS = ("auto", "search", "nearest", "algorithm1")
 LIMITS = Limits(regions=20, seconds=5.0)
@@ -43,7 +45,7 @@ def attack_plans(seed: int) -> None:
     problem = random_problem(seed)
     if problem is None:
         return
-    exact = Exact(problem)
+    exact = law_of(problem)
     least = exact.least()
     for method in METHODS:
         try:
@@ -58,8 +60,8 @@ def attack_visits(seed: int) -> None:
     problem = random_visits(seed, 4)
     if problem is None:
         return
-    exact = Exact(problem)
-    losses = {visits: exact.total(visits) for visits in sequences(problem)}
+    exact = law_of(problem)
+    losses = {visits: exact.total(visits) for visits in exact.orders()}
     for method in ("auto", "search"):
         try:
             found = plan(problem, method)
@@ -80,17 +82,16 @@ def attack_visits(seed: int) -> None:
 def attack_fleets(seed: int) -> None:
     """Check plans of fleets against all routes of all vehicles and models."""
     problem = random_fleet(seed)
-    if problem is None or problem.fleet_rules is None:
+    if problem is None or problem.fleet_rules.single:
         return
-    exact = ExactFleet(problem)
+    exact = law_of(problem)
     least = exact.least()
     for method in ("auto", "search"):
         try:
             found = plan(problem, method)
         except InputError as refusal:
-            assert least is None or method == "search", refusal
+            assert least == math.inf or method == "search", refusal
             continue
-        assert least is not None
         _check_honest(problem, found, false_claims(exact, least, found))
 
 
@@ -115,12 +116,8 @@ def attack_forgeries(seed: int) -> None:
     problem = random_visits(seed, 4) if seed % 2 else random_fleet(seed)
     if problem is None:
         return
-    if problem.fleet_rules is None:
-        losses = Exact(problem)
-        least = min(map(losses.total, sequences(problem)), default=None)
-    else:
-        least = ExactFleet(problem).least()
-    if least is None:
+    least = law_of(problem).least()
+    if least == math.inf:
         return
     found = plan(problem)
     room = Fraction(1, 10**9) * abs(least) + Fraction(found.loss.magnitude) / 10**11

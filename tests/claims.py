@@ -1,10 +1,7 @@
-"""Random problems of every kind, the exact loss of all their orders in fractions, and checks of a plan's claims."""
+"""Random problems of every kind, and checks of a plan's claims against the exact loss of all routes."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -23,8 +20,8 @@ from learnroute import (
     Visits,
 )
 from learnroute.model.depot import Depot
-from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.spectrum import largest_rate
+from oracle import LawOfDistances
 
 TOLERANCE = Fraction(1, 10**10)  # share of the total by which an optimal route may exceed the optimum
 SMALLEST = Fraction(2) ** -690  # numbers that differ by less count as equal
@@ -147,207 +144,6 @@ def _models(rng: np.random.Generator, size: int, scale: float) -> dict[str, Any]
     return {"transfer": matrix, "initial": initial}
 
 
-def orders_of(problem: Problem) -> Iterator[tuple[int, ...]]:
-    """Yield all orders of regions with the required ends."""
-    wanted, names = problem.constraints, problem.regions
-    for order in itertools.permutations(range(problem.size)):
-        if wanted.start in (None, names[order[0]]) and wanted.end in (None, names[order[-1]]):
-            yield order
-
-
-def weights_of(problem: Problem) -> list[Fraction]:
-    """Return the importance of each region, scaled to mean 1 as in float64."""
-    given = [1.0] * problem.size if problem.importance is None else problem.importance.tolist()
-    return [Fraction(problem.size * one / math.fsum(given)) for one in given]
-
-
-class Exact:
-    """The total loss per region of any order, with the problem's numbers as rational numbers."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem, size = problem, problem.size
-        if problem.vectors is not None:
-            rows = [[Fraction(float(x)) for x in row] for row in problem.vectors]
-            self.delta = [[sum(((a - b) ** 2 for a, b in zip(u, v, strict=True)), Fraction(0)) for v in rows]
-                          for u in rows]  # fmt: skip
-        else:
-            given = problem.dissimilarity if problem.transfer is None else problem.transfer
-            assert given is not None
-            self.delta = [[Fraction(float(x)) for x in row] for row in given]
-        self.initial = [Fraction(float(x)) for x in problem.initial]
-        self.weights = weights_of(problem)
-        self.travel = [[Fraction(float(x)) for x in row] for row in problem.ways.matrix]
-        self.rate = Fraction(problem.travel_rate)
-        learner = problem.learner
-        if learner.rule == "least-squares":
-            m, variance = learner.features, Fraction(learner.noise) ** 2
-            counts = [learner.samples] * size if problem.samples is None else [int(n) for n in problem.samples]
-            law = [self._least_squares(m, n, variance) for n in counts]
-            self.laws = [law] * problem.most_visits
-        else:
-            tables = problem.updates.tables
-            visits = len(tables[0])
-            self.laws = [[tuple(Fraction(float(x[t, k])) for x in tables) for k in range(size)] for t in range(visits)]
-        self.reached: dict[tuple[int, ...], tuple[list[Fraction], Fraction]] = {(): (self.initial, Fraction(0))}
-
-    @staticmethod
-    def _least_squares(m: int, n: int, variance: Fraction) -> tuple[Fraction, ...]:
-        kept, noise = Fraction(max(0, m - n), m), min(n, m) * variance / (abs(n - m) - 1)
-        return kept, 1 - kept, Fraction(0), kept, noise
-
-    def after(self, visits: tuple[int, ...]) -> tuple[list[Fraction], Fraction]:
-        """Return a_j and b of the recursion e_j = a_j - b after some visits; orders that begin alike share them."""
-        if visits not in self.reached:
-            means, common = self.after(visits[:-1])
-            k = visits[-1]
-            p, learnt, q, second, noise = self.laws[len(visits) - 1][k]
-            self.reached[visits] = (
-                [p * mean + learnt * far for mean, far in zip(means, self.delta[k], strict=True)],
-                second * common + q * means[k] - noise,
-            )
-        return self.reached[visits]
-
-    def total(self, order: tuple[int, ...]) -> Fraction:
-        """Return the loss, including travel."""
-        size, (means, common) = self.problem.size, self.after(tuple(order))
-        stops = order if self.problem.depot is None else (size, *order)
-        way = sum((self.travel[a][b] for a, b in itertools.pairwise(stops)), Fraction(0))
-        if self.problem.closed:
-            way += self.travel[stops[-1]][stops[0]]
-        summed = sum((weight * mean for weight, mean in zip(self.weights, means, strict=True)), Fraction(0))
-        return (self.rate * way + summed - size * common) / size
-
-    def least(self) -> Fraction:
-        """Return the lowest loss of all orders."""
-        return min(self.total(order) for order in orders_of(self.problem))
-
-
-class ExactFleet(Exact):
-    """The total loss per region of a fleet's routes in rational numbers, with models serving in the best way."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        assert problem.fleet_rules is not None
-        self.fleet, self.visits = problem.fleet_rules, problem.visit_rules
-        self.trained: dict[tuple[int, ...], tuple[list[Fraction], list[Fraction], Fraction]] = {}
-
-    def model(self, regions: tuple[int, ...]) -> tuple[list[Fraction], list[Fraction], Fraction]:
-        """Return the errors of a model, its shares of regions and (last) the initial model, and the common error term.
-
-        The last error is the distance to the initial model.
-        """
-        if regions not in self.trained:
-            if not regions:
-                return [*self.initial, Fraction(0)], [*[Fraction(0)] * self.problem.size, Fraction(1)], Fraction(0)
-            errors, shares, common = self.model(regions[:-1])
-            k = regions[-1]
-            p, learnt, q, second, noise = self.laws[len(regions) - 1][k]
-            own = [error - common for error in errors]
-            shares = [p * share + learnt * (j == k) for j, share in enumerate(shares)]
-            row = [*self.delta[k], self.initial[k]]
-            common = second * common - q * own[k] + noise
-            errors = [p * here + learnt * far + common for here, far in zip(own, row, strict=True)]
-            self.trained[regions] = errors, shares, common
-        return self.trained[regions]
-
-    def travels(self, routes: FleetRoutes) -> list[Fraction]:
-        """Return the travel of each vehicle."""
-        found = []
-        for route in routes.routes:
-            stops = route if self.problem.depot is None else (self.problem.size, *route)
-            stops = (*stops, *stops[:1]) if self.problem.closed else stops
-            legs = itertools.pairwise(stops) if route else ()
-            found.append(sum((self.travel[a][b] for a, b in legs), Fraction(0)))
-        return found
-
-    def programme(self, routes: FleetRoutes) -> tuple[list[Fraction], list[list[Fraction]]]:
-        """Return the summed errors of models, and T times the distances between them."""
-        size = self.problem.size
-        models = [self.model(tuple(regions)) for regions in routes.trainings(self.fleet.size)]
-        means = [sum((w * e for w, e in zip(self.weights, errors, strict=False)), Fraction(0))
-                 for errors, _, _ in models]  # fmt: skip
-        apart = [[Fraction(0)] * len(models) for _ in models]
-        for a, b in itertools.combinations(range(len(models)), 2):
-            errors, (_, shares, common) = models[a][0], models[b]
-            apart[a][b] = apart[b][a] = size * sum((s * e for s, e in zip(shares, errors, strict=True)), common)
-        return means, apart
-
-    def total(self, routes: FleetRoutes) -> Fraction:  # type: ignore[override]
-        """Return the loss of routes."""
-        size, travels = self.problem.size, self.travels(routes)
-        paid = self.rate * (max(travels) if self.fleet.longest else sum(travels))
-        trained = [tuple(regions) for regions in routes.trainings(self.fleet.size)]
-        if not self.fleet.merged:
-            rows = [self.initial, *(self.model(regions)[0] for regions in trained)]
-            least = (weight * min(row[j] for row in rows) for j, weight in enumerate(self.weights))
-            return (paid + sum(least, Fraction(0))) / size
-        means, apart = self.programme(routes)
-        if self.fleet.equal:
-            out = [Fraction(bool(regions)) for regions in trained]
-            return (paid + average(means, apart, [one / sum(out) for one in out])) / size
-        return (paid + least_average(means, apart)) / size
-
-    def routes(self) -> Iterator[FleetRoutes]:
-        """Yield all feasible routes, with vehicles and models in any order."""
-        rules, ends, names = self.visits, self.problem.constraints, self.problem.regions
-        regions = [k for k in range(self.problem.size) for _ in range(rules.repeats[k])]
-        room = 1 + Fraction(1, 10**12)
-        for length in range(rules.at_least, rules.at_most + 1):
-            for visits in sorted(set(itertools.permutations(regions, length))):
-                if not {int(k) for k in np.flatnonzero(rules.required)} <= set(visits):
-                    continue
-                if ends.start not in (None, names[visits[0]]) or ends.end not in (None, names[visits[-1]]):
-                    continue
-                for routes in self._splits(visits):
-                    travels = self.travels(routes)
-                    if math.isfinite(rules.budget) and sum(travels) > Fraction(rules.budget) * room:
-                        continue
-                    if math.isfinite(self.fleet.limit) and max(travels) > Fraction(self.fleet.limit) * room:
-                        continue
-                    yield routes
-
-    def _splits(self, visits: tuple[int, ...]) -> Iterator[FleetRoutes]:
-        if self.fleet.vehicles == 1:
-            for models in itertools.product(range(self.fleet.models), repeat=len(visits)):
-                if not models[0]:  # models are interchangeable
-                    yield FleetRoutes.of_models(visits, models)
-            return
-        for cuts in itertools.combinations_with_replacement(range(len(visits) + 1), self.fleet.vehicles - 1):
-            yield FleetRoutes.of_vehicles([visits[a:b] for a, b in itertools.pairwise((0, *cuts, len(visits)))])
-
-    def least(self) -> Fraction | None:  # type: ignore[override]
-        """Return the lowest loss of all routes; None if no routes are feasible."""
-        return min((self.total(routes) for routes in self.routes()), default=None)
-
-
-def average(means: list[Fraction], apart: list[list[Fraction]], weights: list[Fraction]) -> Fraction:
-    """Return the summed error of an average of models."""
-    some = range(len(means))
-    pairs = sum((weights[a] * weights[b] * apart[a][b] for a in some for b in some), Fraction(0))
-    return sum((weights[a] * means[a] for a in some), -pairs / 2)
-
-
-def least_average(means: list[Fraction], apart: list[list[Fraction]]) -> Fraction:
-    """Return the lowest error of an average of up to three models: at a vertex, on an edge or inside the triangle."""
-    best = min(means)
-    for a, b in itertools.combinations(range(len(means)), 2):
-        if apart[a][b] > 0:  # x is the weight of a: the slope of the means equals that of x(1 - x)
-            x = (1 + (means[b] - means[a]) / apart[a][b]) / 2
-            if 0 < x < 1:
-                best = min(best, x * means[a] + (1 - x) * means[b] - x * (1 - x) * apart[a][b])
-    if len(means) == 3:
-        (ab, ac, bc), (first, second, third) = (apart[0][1], apart[0][2], apart[1][2]), means
-        # x and y are the weights of the second and third: gradient 0 gives two equations
-        right, matrix = (second - first - ab, third - first - ac), (-2 * ab, bc - ab - ac, -2 * ac)
-        below = matrix[0] * matrix[2] - matrix[1] ** 2
-        if below:
-            x = (right[0] * matrix[2] - right[1] * matrix[1]) / below
-            y = (matrix[0] * right[1] - matrix[1] * right[0]) / below
-            if x > 0 and y > 0 and x + y < 1:
-                best = min(best, average(means, apart, [1 - x - y, x, y]))
-    return best
-
-
 def random_visits(seed: int, most: int = 5) -> Problem | None:
     """Return a random problem of any kind with random rules for its visits; None if the drawn problem is invalid."""
     rng = np.random.default_rng([seed, 29])
@@ -368,34 +164,9 @@ def random_visits(seed: int, most: int = 5) -> Problem | None:
         return None
 
 
-def sequences(problem: Problem) -> list[tuple[int, ...]]:
-    """Return all feasible sequences of visits, checking rule by rule."""
-    visits = problem.visits
-    assert visits is not None
-    rules = visits.compile(problem.regions)
-    may, must = np.flatnonzero(rules.allowed).tolist(), set(np.flatnonzero(rules.required).tolist())
-    start, end, found = problem.constraints.start, problem.constraints.end, []
-    for many in range(1, rules.at_most + 1):
-        for order in itertools.product(may, repeat=many):
-            names = [problem.regions[i] for i in order]
-            if max(map(order.count, order)) > rules.repeat or not must <= set(order):
-                continue
-            if start not in (None, names[0]) or end not in (None, names[-1]):
-                continue
-            if math.isinf(rules.budget) or travel_of(problem, order) <= Fraction(rules.budget) * Fraction(1 + 1e-12):
-                found.append(order)
-    return found
-
-
-def travel_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
-    stops = [*([problem.size] if problem.depot is not None else []), *visits]
-    stops += stops[:1] if problem.closed else []
-    return sum((Fraction(float(problem.ways.matrix[i, j])) for i, j in itertools.pairwise(stops)), Fraction(0))
-
-
-def false_claims(exact: Exact, least: Fraction, found: Plan) -> list[str]:
+def false_claims(exact: LawOfDistances, least: Fraction, found: Plan) -> list[str]:
     """Return the false claims of a plan."""
-    total, wrong = exact.total(found.order if found.fleet is None else found.fleet), []  # type: ignore[arg-type]
+    total, wrong = exact.total(found.visits), []
     room = max(TOLERANCE * abs(total), SMALLEST)
     if found.optimal and total - least > room:
         wrong.append(f"optimal, but {float(total)} is above {float(least)}")

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from claims import Exact, orders_of
 from learnroute import Calibrated, Constraints, InputError, Learner, Problem, evaluate, verify
 from learnroute.model.certificates import Certificate, HeldKarp, Simple
 from learnroute.solvers.bounds import simple_bound
@@ -21,6 +20,7 @@ from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.solver import NgRouteProof
 from learnroute.solvers.exact.one_tree import one_tree_bound
 from learnroute.solvers.params import DEFAULTS, AscentParams, BranchAndCutParams, OneTreeParams
+from oracle import law_of
 from samples import linear_of
 
 EXOTIC = 10  # number of ordinary problems, before those with numbers that are hard for float64
@@ -91,8 +91,8 @@ def case(seed: int) -> Case:
 
 
 def case_of(problem: Problem) -> Case:
-    exact = Exact(problem)
-    return Case(problem, {order: exact.total(order) for order in orders_of(problem)})
+    exact = law_of(problem)
+    return Case(problem, {order: exact.total(order) for order in exact.orders()})
 
 
 def case_below_zero(seed: int) -> Case:

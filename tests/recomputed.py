@@ -6,14 +6,14 @@ import math
 from fractions import Fraction
 
 from learnroute.model.certificates import BranchAndBound, Certificate, HeldKarp
-from learnroute.model.objective import Objective
+from learnroute.model.linear import Linear
 from learnroute.verification import held_karp
 from learnroute.verification.bounds import Checker, Outcome
 from learnroute.verification.checks import EffortExceededError
 from learnroute.verification.exact import model_of
 
 
-def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: float) -> float:
+def recomputed_bound(objective: Linear, certificate: Certificate, ceiling: float) -> float:
     """Return the bound that a certificate proves, up to `ceiling`; a tree proves no more than its stated bound."""
     if isinstance(certificate, BranchAndBound) or not math.isfinite(ceiling):
         ceiling = min(ceiling, certificate.bound)

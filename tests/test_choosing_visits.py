@@ -5,21 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from claims import sequences, travel_of
 from learnroute import Learner, Visits, compare, expected_loss, plan, robustness, tradeoff
+from learnroute.model.routes import Routes
 from learnroute.plots import draw_comparison, draw_tradeoff
+from oracle import law_of
 from test_optional_visits import problems, small
 
 
 @pytest.mark.parametrize("block", range(2))
 def test_the_curve_is_the_pareto_front_of_all_sequences(block: int) -> None:
     for problem in problems(60 * block, 60 * block + 60):
-        everyone = sequences(problem)
-        if problem.rules is None or problem.learner.undecided or not everyone or len(everyone) > 500:
+        law = law_of(problem)
+        everyone = law.orders()
+        if problem.visits_all_once or problem.learner.undecided or not everyone or len(everyone) > 500:
             continue
         with np.errstate(all="ignore"):
             found = tradeoff(problem)
-            ways = np.array([float(travel_of(problem, visits)) for visits in everyone])
+            ways = np.array([float(law.travels(Routes.of_order(visits))[0]) for visits in everyone])
             losses = [expected_loss(problem, visits) for visits in everyone]
             errors = np.array([loss.error for loss in losses])
             scale = max(loss.magnitude - loss.travel for loss in losses)

@@ -24,12 +24,12 @@ from learnroute import (
     compare,
     evaluate,
     expected_loss,
-    objective_of,
     plan,
     tradeoff,
     verify,
     with_depot,
 )
+from learnroute.model.routes import Routes
 
 SIZE = 6
 LEARNERS = {
@@ -91,10 +91,13 @@ def test_plans_are_best_of_all_routes_from_the_depot(kind: str, returns: bool, e
     problem = problem_of(kind, returns=returns, end=end, vectors=kind in ("proximal", "over"))
     losses = dict(brute_force(problem))
     best = min(losses.values())
-    objective = objective_of(problem)
+    instance, orders = problem.instance, problem.instance.orders
     for order in itertools.islice(losses, 0, None, 37):
         assert expected_loss(problem, order).total == pytest.approx(losses[order], rel=1e-12)
-        assert objective(problem.from_depot(order)) == pytest.approx(SIZE * losses[order], rel=1e-12)
+        routes = Routes.of_order(order)
+        assert instance(routes) == pytest.approx(SIZE * losses[order], rel=1e-12)
+        assert orders.order(routes).tolist() == problem.from_depot(order).tolist()
+        assert orders.exact is None or orders.exact(orders.order(routes)) == pytest.approx(instance(routes), rel=1e-12)
     for method in ("exact", "search", "auto"):
         found = plan(problem, method)
         searched = method == "search" and problem.learner.rule != "least-squares"  # a heuristic there, at any size

@@ -13,8 +13,7 @@ from learnroute import Fleet, InputError, Learner, Problem, Visits, compare_flee
 from learnroute.cli import run
 from learnroute.fleet_tables import federated_error
 from learnroute.formats import plan_from, read_plan, read_problem, write_plan, write_problem
-from learnroute.model.fleet_losses import fleet_objective_of
-from learnroute.model.fleet_objective import FleetRoutes
+from learnroute.model.routes import Routes
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "city-survey.json"
 PLACES = [[5.1, 52.1], [5.2, 52.1], [5.1, 52.2], [5.3, 52.0], [5.0, 52.3]]
@@ -70,16 +69,16 @@ def test_a_hundred_vehicles_are_planned_like_one_more_than_regions(
     serve: Literal["merged", "own"], method: str
 ) -> None:
     asked = {count: problem(4, fleet=Fleet(vehicles=count, serve=serve)) for count in (5, 100)}
-    assert fleet_objective_of(asked[100]).without_idle().rules.size == 5
+    assert asked[100].instance.without_idle().fleet.size == 5
     few, many = (plan(each, method=method) for each in asked.values())
     assert many.loss == few.loss
     assert list(many.routes) == [*few.routes, *[()] * 95]
-    start = FleetRoutes.of_vehicles([[], [1, 0], [], [3, 2], *[[]] * 96])
-    assert start.resize(5) == FleetRoutes.of_vehicles([[1, 0], [3, 2], [], [], []])
+    start = Routes.of_vehicles([[], [1, 0], [], [3, 2], *[[]] * 96])
+    assert start.resize(5) == Routes.of_vehicles([[1, 0], [3, 2], [], [], []])
 
 
 def test_a_hundred_models_are_planned_like_one_more_than_regions() -> None:
-    assert fleet_objective_of(problem(4, fleet=Fleet(models=100))).without_idle().rules.size == 5
+    assert problem(4, fleet=Fleet(models=100)).instance.without_idle().fleet.size == 5
     few, many = (plan(problem(4, fleet=Fleet(models=count))) for count in (5, 100))
     assert (many.loss, many.route, many.models) == (few.loss, few.route, few.models)
 

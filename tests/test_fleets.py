@@ -8,54 +8,57 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fleet_oracle as fleets
 from learnroute import Calibrated, Constraints, Depot, Fleet, Gradient, Learner, Problem, Proximal, Visits, plan
 from learnroute.errors import InputError, RefusedError
-from learnroute.model.fleet_losses import fleet_objective_of
-from learnroute.model.fleet_objective import FleetObjective, FleetRules
+from learnroute.model.dissimilarities import Dissimilarities
+from learnroute.model.instance import Instance
 from learnroute.model.merge_weights import FEW, merge_weights
+from learnroute.model.rules import FleetRules
+from learnroute.model.travel import TravelMatrix
+from learnroute.solvers import solve as pipeline
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.fleets.bounds import fleet_bound
-from learnroute.solvers.fleets.exact import exact, is_small
-from learnroute.solvers.fleets.search import search
+from learnroute.solvers.exact.enumeration import Enumeration
+from learnroute.solvers.exact.floor import Floor, floor_bound
+from learnroute.solvers.methods import METHODS
 from learnroute.solvers.params import DEFAULTS, SolverParams
-from visiting import sample
+from oracle import average, law_of, law_of_instance, least_average
+from samples import draw_rules, random_instance
 
-QUICK = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=3, iterations=300, repair=2000))
+QUICK = DEFAULTS._replace(ruin_fleet=DEFAULTS.ruin_fleet._replace(starts=3, iterations=300, repair=2000))
 MODES: dict[str, dict[str, bool]] = {"merged": {"merged": True}, "equal": {"merged": True, "equal": True}, "own": {}}
 
 
-def solve(objective: FleetObjective, solver: Any = exact, seed: int = 0, params: SolverParams = QUICK) -> Answer:
-    found: Answer = solver(objective, np.random.default_rng(seed), Budget(), params)
-    assert found.routes is not None
-    assert objective.allows(found.routes)
+def solve(
+    instance: Instance, method: str = "exact", budget: Budget | None = None, params: SolverParams = QUICK
+) -> Answer:
+    rng = np.random.default_rng(0)
+    found = pipeline.solve(instance, METHODS[method], rng, budget or Budget(), params, bounds=False)
+    assert instance.allows(found.routes)
     return found
 
 
-def draw_fleet(seed: int, mode: str, several: str, size: int = 4, count: int = 2, **rules: Any) -> FleetObjective:
+def draw_fleet(seed: int, mode: str, several: str, size: int = 4, count: int = 2, **rules: Any) -> Instance:
     """A fleet with rules, laws and travel drawn at random."""
     rng = np.random.default_rng([seed, len(mode), len(several)])
-    visits = sample(rng, size, **{**fleets.draw_rules(rng, size), **rules}, vectors=mode != "own")
+    alone = random_instance(rng, size, **{**draw_rules(rng, size), **rules}, vectors=mode != "own")
     numbers: dict[str, Any] = {"vehicles": 1, "models": 1, several: count, "merged": False, **MODES[mode]}
     fleet = FleetRules(**numbers, longest=bool(rng.random() < 0.5))
-    return FleetObjective(visits, fleet)
+    return replace(alone, fleet=fleet)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("several", ["vehicles", "models"])
 def test_the_best_of_all_routes_is_found_and_proved(mode: str, several: str) -> None:
     for seed in range(4):
-        objective = draw_fleet(seed, mode, several, 3 + seed % 2, 2 + seed // 3)
-        best, where = fleets.best_of_all(objective)
+        instance = draw_fleet(seed, mode, several, 3 + seed % 2, 2 + seed // 3)
+        law = law_of_instance(instance)
+        best, where = law.best()
         assert where is not None
-        found = solve(objective)
+        found = solve(instance)
         assert found.optimal
-        assert found.routes is not None
-        assert objective(found.routes) == pytest.approx(best, rel=1e-9)
-        assert objective(found.routes) == pytest.approx(fleets.value(objective, found.routes), rel=1e-9)
-        searched = solve(objective, search)
-        assert searched.routes is not None
-        assert objective(searched.routes) == pytest.approx(best, rel=1e-9), seed
+        assert instance(found.routes) == pytest.approx(best, rel=1e-9)
+        assert instance(found.routes) == pytest.approx(law.value(found.routes), rel=1e-9)
+        assert instance(solve(instance, "search").routes) == pytest.approx(best, rel=1e-9), seed
 
 
 def shortest_ways(travel: np.ndarray) -> np.ndarray:
@@ -80,26 +83,25 @@ def test_limits_and_budgets_are_kept(mode: str, several: str) -> None:
     }
     for seed in (1,):
         free = draw_fleet(seed, mode, several, **settings)
-        free = replace(free, visits=replace(free.visits, travel=shortest_ways(free.visits.travel)))
-        routes = fleets.best_of_all(free)[1]
+        free = replace(free, travel=TravelMatrix(shortest_ways(free.travel.matrix)))
+        least, routes = law_of_instance(free).best()
         assert routes is not None
-        travels, rules = free.travels(routes), free.visits.rules
+        travels = free.travels(routes)
         for share in (0.0, 0.7, 1.0):
-            for objective in (
-                replace(free, rules=replace(free.rules, limit=share * max(travels))),
-                replace(free, visits=replace(free.visits, rules=replace(rules, budget=share * sum(travels)))),
+            for instance in (
+                replace(free, fleet=replace(free.fleet, limit=share * max(travels))),
+                replace(free, visits=replace(free.visits, budget=share * sum(travels))),
             ):
-                best, where = fleets.best_of_all(objective)
-                stopped += best > fleets.value(free, routes) + 1e-9
+                best, where = law_of_instance(instance).best()
+                stopped += best > least + 1e-9
                 if where is None:
                     with pytest.raises(InputError, match=r"fleet\.limit|visits\.budget"):
-                        solve(objective)
+                        solve(instance)
                     continue
-                for solver in (exact, search):
-                    found = solve(objective, solver, params=DEFAULTS)
-                    assert found.optimal is (solver is exact)
-                    assert found.routes is not None
-                    assert objective(found.routes) == pytest.approx(best, rel=1e-9)
+                for method in ("exact", "search"):
+                    found = solve(instance, method, params=DEFAULTS)
+                    assert found.optimal is (method == "exact")
+                    assert instance(found.routes) == pytest.approx(best, rel=1e-9)
     assert stopped > 0
 
 
@@ -107,12 +109,10 @@ def test_routes_from_starts_beyond_the_limits_are_annealed() -> None:
     places = np.random.default_rng(4).random((60, 2))
     alone = Problem(coordinates=places, dissimilarity=np.zeros((60, 60)), initial=np.zeros(60),
                     learner=Learner(80, 100, 0.0), depot=Depot(coordinates=(0.5, 0.5)))  # fmt: skip
-    objective = fleet_objective_of(alone.replace(fleet=Fleet(vehicles=5, serve="own", limit=2.1)))
-    params = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=2, descent=1, iterations=100))
+    instance = alone.replace(fleet=Fleet(vehicles=5, serve="own", limit=2.1)).instance
+    params = DEFAULTS._replace(ruin_fleet=DEFAULTS.ruin_fleet._replace(starts=2, descent=1, iterations=100))
     shares: list[float] = []
-    found = search(objective, np.random.default_rng(0), Budget(progress=lambda _, share: shares.append(share)), params)
-    assert found.routes is not None
-    assert objective.allows(found.routes)
+    solve(instance, "search", Budget(progress=lambda _, share: shares.append(share)), params)
     assert min(shares) > 0.5, "starts within the limits were annealed"
     assert max(shares) == 1.0
 
@@ -126,21 +126,17 @@ def test_no_travel_with_a_budget_of_zero() -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_seven_regions_and_three_vehicles(mode: str) -> None:
     """The oracle cannot try all routes of seven regions, so there are few visits."""
-    objective = draw_fleet(1, mode, "vehicles", 7, 3, required=[0, 3], forbidden=(), repeat=1, at_most=3)
-    best, _ = fleets.best_of_all(objective)
-    for solver in (exact, search):
-        found = solve(objective, solver).routes
-        assert found is not None
-        assert objective(found) == pytest.approx(best, rel=1e-9)
+    instance = draw_fleet(1, mode, "vehicles", 7, 3, required=[0, 3], forbidden=(), repeat=1, at_most=3)
+    best, _ = law_of_instance(instance).best()
+    for method in ("exact", "search"):
+        assert instance(solve(instance, method).routes) == pytest.approx(best, rel=1e-9)
 
 
 def test_three_models_of_seven_regions() -> None:
-    objective = draw_fleet(2, "own", "models", 7, 3, required=[2], forbidden=(), repeat=1, at_most=3)
-    best, _ = fleets.best_of_all(objective)
-    for solver in (exact, search):
-        found = solve(objective, solver).routes
-        assert found is not None
-        assert objective(found) == pytest.approx(best, rel=1e-9)
+    instance = draw_fleet(2, "own", "models", 7, 3, required=[2], forbidden=(), repeat=1, at_most=3)
+    best, _ = law_of_instance(instance).best()
+    for method in ("exact", "search"):
+        assert instance(solve(instance, method).routes) == pytest.approx(best, rel=1e-9)
 
 
 LEARNERS: dict[str, Learner] = {
@@ -179,9 +175,9 @@ def test_plans_of_all_rules_are_the_best(rule: str, setting: str) -> None:
         Fleet(models=2), Fleet(models=2, serve="merged"),
     ][turn % 5]  # fmt: skip
     problem = small(LEARNERS[rule], turn, fleet=fleet, **SETTINGS[setting])
-    found, objective = plan(problem, params=QUICK), fleet_objective_of(problem)
+    found = plan(problem, params=QUICK)
     assert found.optimal
-    assert found.loss.total * 4 == pytest.approx(fleets.best_of_all(objective)[0], rel=1e-9)
+    assert found.loss.total == pytest.approx(law_of(problem, float).least(), rel=1e-9)
 
 
 @pytest.mark.parametrize("fleet", [Fleet(vehicles=2, serve="own"), Fleet(models=2)])
@@ -190,7 +186,7 @@ def test_measured_errors_are_served_by_own_models(fleet: Fleet) -> None:
     law = Calibrated(noise=-0.01, retention=0.5, coupling=0.6, common_retention=0.7)
     transfer = rng.uniform(0, 2, (4, 4))
     problem = small(law, vectors=None, transfer=transfer, initial=[1.0, 2.0, 3.0, 1.0], fleet=fleet)
-    assert plan(problem).loss.total * 4 == pytest.approx(fleets.best_of_all(fleet_objective_of(problem))[0], rel=1e-9)
+    assert plan(problem).loss.total == pytest.approx(law_of(problem, float).least(), rel=1e-9)
     with pytest.raises(InputError, match=r"fleet\.serve"):
         problem.replace(fleet=replace(fleet, serve="merged"))
 
@@ -217,7 +213,7 @@ def test_one_model_that_serves_if_it_is_better_than_none() -> None:
     problem = small(LEARNERS["m < n"], fleet=Fleet(serve="own"), visits=Visits())
     found = plan(problem)
     assert found.optimal
-    assert found.loss.total * 4 == pytest.approx(fleets.best_of_all(fleet_objective_of(problem))[0], rel=1e-9)
+    assert found.loss.total == pytest.approx(law_of(problem, float).least(), rel=1e-9)
     assert found.loss.total < plan(problem.replace(fleet=None)).loss.total
     assert found.served_by is not None
     assert set(found.served_by.values()) == {None, 0}
@@ -228,21 +224,19 @@ def test_bounds_are_below_all_routes() -> None:
     sharp = 0
     for seed in range(120):
         rng = np.random.default_rng([seed, 4])
-        settings = {**fleets.draw_rules(rng, 3), "required": [0, 1] if seed % 2 else [], "forbidden": (), "at_most": 2}
-        visits = sample(rng, 3, vectors=seed % 4 > 0, **settings)
+        settings = {**draw_rules(rng, 3), "required": [0, 1] if seed % 2 else [], "forbidden": (), "at_most": 2}
+        alone = random_instance(rng, 3, vectors=seed % 4 > 0, **settings)
         if seed % 4 == 0:
-            apart = visits.known.matrix + visits.known.matrix.T
+            apart = alone.known.matrix + alone.known.matrix.T
             np.fill_diagonal(apart, 0.0)
-            known = type(visits.known)(apart, None, visits.known.initial, apart.sum(axis=1))
-            visits = replace(visits, known=known)
+            alone = alone.knowing(Dissimilarities(apart, None, alone.known.initial, apart.sum(axis=1)))
         if seed % 5 == 0:
-            noise = visits.updates.noise - 0.05
-            visits = replace(visits, updates=replace(visits.updates, noise=noise))
+            alone = replace(alone, updates=replace(alone.updates, noise=alone.updates.noise - 0.05))
         rules = FleetRules(1 + seed % 3 // 2, 1 + (seed % 3 < 2), True, seed % 7 == 0, bool(rng.random() < 0.5))
-        objective = FleetObjective(visits, rules)
-        certificate = fleet_bound(objective)
-        assert certificate is not None
-        best = fleets.best_of_all(objective)[0]
+        instance = replace(alone, fleet=rules)
+        assert Floor().supports(instance, DEFAULTS)
+        certificate = floor_bound(instance)
+        best, _ = law_of_instance(instance).best()
         assert certificate.bound <= best + 1e-12, seed
         sharp += certificate.bound > 0.5 * best
     assert sharp > 10
@@ -266,8 +260,8 @@ def test_weights_of_averages_are_the_best(count: int) -> None:
         weights = merge_weights(means, 6 * between)
         assert weights.min() >= 0
         assert weights.sum() == pytest.approx(1.0, rel=1e-12)
-        least = fleets.least_merged(means, between, 6)
-        assert fleets.merged_error(means, between, 6, weights) == pytest.approx(least, rel=1e-9)
+        least = least_average(means, 6 * between)
+        assert average(means, 6 * between, weights) == pytest.approx(least, rel=1e-9)
 
 
 @pytest.mark.parametrize("count", [FEW + 1, 20])
@@ -291,6 +285,6 @@ def test_many_routes_are_not_enumerated() -> None:
         vectors=vectors, coordinates=rng.random((30, 2)), initial=(vectors**2).sum(axis=1), fleet=Fleet(vehicles=3),
         regions=[f"R{i}" for i in range(30)],
     )  # fmt: skip
-    assert not is_small(fleet_objective_of(large))
+    assert not Enumeration("routes").supports(large.instance, DEFAULTS)
     with pytest.raises(RefusedError, match="too many routes of 3 vehicles"):
         plan(large, "exact")

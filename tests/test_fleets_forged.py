@@ -26,13 +26,12 @@ from learnroute import (
     plan,
     verify,
 )
-from learnroute.model.fleet_losses import fleet_objective_of
 from learnroute.solvers.params import DEFAULTS
 from learnroute.verification import fleet_routes
 from learnroute.verification.fleet_losses import FleetLosses
 
 Data = dict[str, Any]
-QUICK = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=2, iterations=100))
+QUICK = DEFAULTS._replace(ruin_fleet=DEFAULTS.ruin_fleet._replace(starts=2, iterations=100))
 
 
 def problem_of(fleet: Fleet, size: int = 5, seed: int = 3, **fields: Any) -> Problem:
@@ -291,11 +290,10 @@ def test_exact_losses_are_those_of_the_model() -> None:
         problem = problem_of(fleet, 5)
         found = plan(problem)
         assert found.fleet is not None
-        assert problem.fleet_rules is not None
         losses = FleetLosses(problem, problem.fleet_rules)
         total = losses.total(found.fleet, losses.best_service(found.fleet))
         assert total.low < total.high
-        assert float(total.low) == pytest.approx(fleet_objective_of(problem)(found.fleet), rel=1e-12), name
+        assert float(total.low) == pytest.approx(problem.instance(found.fleet), rel=1e-12), name
         assert total.high - total.low < Fraction(1, 10**100)
 
 

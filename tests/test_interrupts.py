@@ -16,12 +16,11 @@ from calls import call
 from learnroute import Learner, Plan, Problem, Proximal, guarantees, plan, write_problem
 from learnroute.cli import planning
 from learnroute.errors import InputError
-from learnroute.model.losses import objective_of
 from learnroute.model.travel import Places
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.study.families import random_problem
-from samples import OVER, UNDER
+from samples import OVER, UNDER, linear_of
 
 PROXIMAL = Proximal(120, 100, 0.1, regularization=0.5)
 
@@ -118,7 +117,7 @@ def test_a_search_with_a_time_limit_uses_it(learner: Learner, most_regions: int)
     )
     params, objective, stop, told = (
         SolverParams(search=few),
-        objective_of(problem_of(60, learner)),
+        linear_of(problem_of(60, learner)),
         threading.Event(),
         0,
     )

@@ -10,13 +10,11 @@ import pytest
 
 from learnroute import Constraints, Learner, Problem, plan, verify
 from learnroute.model.certificates import OneTree, Simple
-from learnroute.model.losses import objective_of
-from learnroute.model.objective import Objective
 from learnroute.model.travel import Places
 from learnroute.solvers.params import BoundParams, OneTreeParams, SolverParams
 from learnroute.verification import bounds, exact
 from recomputed import recomputed_bound
-from samples import OVER, UNDER
+from samples import OVER, UNDER, linear_of
 
 CONSTRAINTS = {
     "free": Constraints(),
@@ -38,7 +36,7 @@ def places(size: int, learner: Learner, geographic: bool, **options: Any) -> Pro
 @pytest.mark.parametrize("ends", CONSTRAINTS)
 def test_rows_say_what_the_matrix_says(ends: str, geographic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     for learner in (UNDER, OVER):
-        objective = objective_of(places(40, learner, geographic, constraints=CONSTRAINTS[ends]))
+        objective = linear_of(places(40, learner, geographic, constraints=CONSTRAINTS[ends]))
         assert isinstance(objective.travel, Places)
         rng = np.random.default_rng(1)
         for certificate in (Simple(1e9), OneTree(1e9, np.zeros(42)), OneTree(1e9, rng.normal(0, 9, 42))):
@@ -85,7 +83,7 @@ def test_the_bound_of_nearest_legs_holds_for_every_order() -> None:
         np.fill_diagonal(travel, 0)
         for ends in (None, *CONSTRAINTS.values()) if size > 4 else (None, CONSTRAINTS["return trip"]):
             problem = Problem(travel, UNDER, 1 - np.eye(size), constraints=ends or Constraints())
-            objective: Objective = objective_of(problem)
+            objective = linear_of(problem)
             orders = [list(order) for order in permutations(range(size)) if objective.ends.allows(order)]
             least = min(map(objective, orders))
             assert recomputed_bound(objective, Simple(1e9), 1e9) <= least

@@ -37,7 +37,7 @@ from learnroute import (
 from learnroute import tuning as tuning_module
 from learnroute.cli import commands
 from learnroute.formats.json_files import problem_to_dict
-from learnroute.model import pairs as pairs_module
+from learnroute.model import relaxation
 from learnroute.model.result import Guarantee
 from learnroute.model.rounding import PRINTED, SAME, is_less
 from learnroute.solvers.contract import Budget
@@ -230,7 +230,7 @@ def test_a_bound_that_is_not_positive_gives_a_distance_instead_of_a_ratio(total:
 
 def test_worst_case_bound_is_finite(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Long gradient steps, and more regions than pair bounds are sorted for: every term counts at its worst."""
-    monkeypatch.setattr(pairs_module, "SORTED_REGIONS", 3)
+    monkeypatch.setattr(relaxation, "SORTED_REGIONS", 3)
     rng = np.random.default_rng(0)
     delta = rng.random((5, 5))
     problem = Problem(

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from claims import random_visits, travel_of
+from claims import random_visits
 from learnroute import InputError, Journey, Problem, Visits, plan
+from oracle import law_of
 from test_optional_visits import small
 
 
 def least_continuation(journey: Journey) -> float:
     """The lowest loss of all feasible continuations, or of ending here, by the law, visit by visit."""
-    problem, rules = journey.problem, journey.problem.rules
-    assert rules is not None
+    law = law_of(journey.problem)
     made = journey.order[: len(journey.visits)]
-    regions = np.flatnonzero(rules.allowed).tolist()
     found = []
-    for many in range(rules.at_most - len(made) + 1):
-        for more in itertools.product(regions, repeat=many):
-            whole = (*made, *more)
-            if not whole or len(whole) < rules.at_least or not {*np.flatnonzero(rules.required)} <= {*whole}:
-                continue
-            if any(whole.count(k) > rules.repeats[k] for k in whole):
-                continue
-            last, start = problem.ends.last, problem.constraints.start
-            if last not in (None, whole[-1]) or (not made and start not in (None, problem.regions[whole[0]])):
-                continue
-            way = travel_of(problem, whole)
-            if not math.isinf(rules.budget) and way > Fraction(rules.budget) * Fraction(1 + 1e-12):
-                continue
-            found.append(loss_after(journey, more, len(made)) + problem.travel_rate * float(way) / problem.size)
+    for routes in law.routes():
+        (whole,) = routes.vehicles
+        if whole[: len(made)] == made:
+            (way,) = law.travels(routes)
+            found.append(loss_after(journey, whole[len(made) :], len(made)) + float(law.rate * way / law.size))
     return min(found)
 
 
@@ -55,7 +42,7 @@ def test_remaining_route_is_the_best_of_all(block: int) -> None:
     rng = np.random.default_rng(block)
     for seed in range(40 * block, 40 * block + 40):
         problem = random_visits(seed, most=4)
-        if problem is None or problem.rules is None or problem.learner.undecided or problem.most_visits > 4:
+        if problem is None or problem.visits_all_once or problem.learner.undecided or problem.most_visits > 4:
             continue
         with np.errstate(all="ignore"):
             try:

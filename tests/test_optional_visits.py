@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from claims import Exact, random_visits, sequences
+from claims import random_visits
 from learnroute import (
     Constraints,
     Fleet,
@@ -31,6 +31,7 @@ from learnroute.learning import simulate
 from learnroute.model.learners import Learner, Proximal
 from learnroute.model.losses import error_over_time
 from learnroute.visit_curves import VisitCurve, VisitRow
+from oracle import law_of
 
 
 def problems(first: int, last: int) -> list[Problem]:
@@ -41,13 +42,13 @@ def problems(first: int, last: int) -> list[Problem]:
 @pytest.mark.parametrize("block", range(4))
 def test_plans_are_the_best_of_all_sequences_and_verified(block: int) -> None:
     for problem in problems(40 * block, 40 * block + 40):
-        everyone = sequences(problem)
+        everyone = law_of(problem).orders()
         with np.errstate(all="ignore"):
             if not everyone:
                 with pytest.raises(InputError):
                     plan(problem)
                 continue
-            exact = Exact(problem)
+            exact = law_of(problem)
             best = min(map(exact.total, everyone))
             for method in ("auto", "search"):
                 found = plan(problem, method, seed=1)
@@ -69,7 +70,7 @@ def test_skipped_untrained_and_contributions() -> None:
     assert found.contributions is not None
     for t, total in enumerate(found.contributions):
         rest = tuple(np.delete(found.order, t).tolist())
-        expected = float(Exact(problem).total(rest)) if rest else found.untrained
+        expected = float(law_of(problem).total(rest)) if rest else found.untrained
         assert total == pytest.approx(expected, rel=1e-12)
         assert total >= found.loss.total
 
@@ -201,7 +202,7 @@ def test_the_curve_has_the_best_route_of_each_length() -> None:
     assert [row.visits for row in curve.rows] == list(range(7))
     assert curve.rows[0].error == pytest.approx(problem.initial.mean())
     optional = problem.replace(visits=Visits())
-    exact = Exact(optional)
+    exact = law_of(optional)
     for row in curve.rows[1:]:
         best = min(map(exact.total, itertools.permutations(range(6), row.visits)))
         assert row.total == pytest.approx(float(best), rel=1e-12)

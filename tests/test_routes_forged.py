@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from claims import Exact
 from forgeries import TOLERANCE, at, numbers_in
 from learnroute import InputError, Learner, Plan, Problem, plan, verify
 from learnroute.model.losses import expected_loss
@@ -20,6 +19,7 @@ from learnroute.solvers.exact.ng_route.solver import NgRouteProof
 from learnroute.solvers.params import DEFAULTS
 from learnroute.study.families import random_problem
 from learnroute.verification import ng_labelling
+from oracle import law_of
 from samples import asymmetric, linear_of
 
 MUTANTS = 12
@@ -91,7 +91,7 @@ def test_no_forged_proof_by_ng_routes_is_confirmed(name: str, monkeypatch: pytes
     best, honest = prove_optimum(problem)
     assert verify(problem, honest).holds
     monkeypatch.setattr(ng_labelling, "MOST_LABELS", 5_000)  # what explodes is not checked
-    least = Exact(problem).total(best.order)
+    least = law_of(problem).total(best.order)
     rng = np.random.default_rng(problem.size)
     seen = {"confirmed": 0, "refuted": 0, "not checked": 0}
     for k in range(MUTANTS):
@@ -107,7 +107,7 @@ def test_no_forged_proof_by_ng_routes_is_confirmed(name: str, monkeypatch: pytes
         certificate = mutate_certificate(honest["certificate"], problem.size, rng)
         certificate["bound"] *= 1 + float(rng.choice([0, 0, 1e-12, 1e-9, 1e-4, 0.1]))
         data["certificate"] = certificate
-        total = Exact(problem).total(tuple(data["order"]))
+        total = law_of(problem).total(tuple(data["order"]))
         truth = {
             "optimum": (1 - TOLERANCE) * total <= least,
             "bound": (1 - TOLERANCE) * Fraction(data["lower_bound"]) <= least,

@@ -26,12 +26,12 @@ from learnroute import (
 )
 from learnroute.errors import InputError
 from learnroute.learning import ProximalRegressor, RouteRegressor, rehearse, simulation
-from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.learners import Proximal
+from learnroute.model.routes import Routes
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Budget, Rounds
-from learnroute.solvers.registry import Method
+from learnroute.solvers.methods import Method
 from learnroute.study.families import random_problem
 
 STEP = 1e-3  # seconds that pass with each reading of the clock
@@ -290,7 +290,7 @@ def test_the_range_of_lambda_is_left_out_if_all_rounds_would_be_late(
 
     monkeypatch.setattr(tuning, "error_curve", slow_curve)
     problem = with_fleet(proximal(random_problem("euclidean", 91, Learner(30, 25, 0.1), 1), "auto"))  # one λ per round
-    routes = FleetRoutes.of_vehicles([range(vehicle, problem.size, 3) for vehicle in range(3)])
+    routes = Routes.of_vehicles([range(vehicle, problem.size, 3) for vehicle in range(3)])
     clock.deadline = np.inf
     found = tuning.tune_for(problem, routes, "auto", Budget.of())
     assert found.low < found.high

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 import oracle
-from learnroute import Constraints, InputError, Learner, Problem, Visits, evaluate, objective_of, plan
+from learnroute import Constraints, InputError, Learner, Problem, Visits, evaluate, plan
 from learnroute.cli import commands
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.pareto import pareto_front_orders
 from learnroute.study.families import random_problem
 from learnroute.tradeoffs import Tradeoff, _Routes, tradeoff
-from samples import OVER, UNDER, asymmetric
+from samples import OVER, UNDER, asymmetric, linear_of
 
 
 def pareto_front_of(problem: Problem) -> list[tuple[float, float]]:
@@ -54,7 +54,7 @@ def test_the_whole_pareto_front_is_found(kind: str, learner: Learner, ends: dict
         problem = asymmetric(6, learner, seed) if kind == "asymmetric" else random_problem("uniform", 6, learner, seed)
         samples = [90, 250, 60, 150, 30, 40] if kind == "samples" else None
         problem = problem.replace(constraints=Constraints(**ends), samples=samples)
-        objective = objective_of(problem)
+        objective = linear_of(problem)
         orders = pareto_front_orders(objective, Budget())
         assert orders is not None
         assert all(objective.ends.allows(order) for order in orders)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from learnroute.solvers.visits import ng_routes
 
-from claims import Exact, random_visits, sequences
+from claims import random_visits
 from learnroute import (
     Calibrated,
     Constraints,
@@ -27,10 +28,10 @@ from learnroute import (
 from learnroute.model.certificates import Simple, VisitRoutes
 from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.params import AscentParams
-from learnroute.solvers.visits import ng_routes
 from learnroute.verification import held_karp
 from learnroute.verification import visits as checker
 from learnroute.verification.pairs import PairLosses
+from oracle import law_of
 
 
 @pytest.fixture
@@ -47,11 +48,11 @@ def test_bounds_are_below_all_sequences_and_confirmed(block: int) -> None:
     kinds = set()
     for seed in range(40 * block, 40 * block + 40):
         problem = random_visits(seed)
-        everyone = [] if problem is None else sequences(problem)
-        if problem is None or problem.rules is None or not everyone:
+        everyone = [] if problem is None else law_of(problem).orders()
+        if problem is None or problem.visits_all_once or not everyone:
             continue
         with np.errstate(all="ignore"):
-            best = min(map(Exact(problem).total, everyone))
+            best = min(map(law_of(problem).total, everyone))
             try:
                 found = plan(problem, "search", seed=1)
             except InputError:
@@ -78,9 +79,9 @@ def test_no_multipliers_prove_a_false_bound() -> None:
     rng, tried = np.random.default_rng(5), 0
     for seed in range(300):
         problem = random_visits(seed)
-        if problem is None or problem.rules is None or problem.updates.coupled:
+        if problem is None or problem.visits_all_once or problem.updates.coupled:
             continue
-        everyone = sequences(problem)
+        everyone = law_of(problem).orders()
         if not everyone:
             continue
         losses = PairLosses(problem)
@@ -91,7 +92,7 @@ def test_no_multipliers_prove_a_false_bound() -> None:
             ng_sets = [tuple(rng.integers(0, stops, rng.integers(0, 4)).tolist()) for _ in range(stops)]
             price = float(rng.choice([0.0, size]))
             forged = VisitRoutes(0.0, rng.normal(0, size, stops), tuple(ng_sets), price)
-            outcome = checker.VisitChecker(losses, problem.rules, forged)._by_certificate(
+            outcome = checker.VisitChecker(losses, problem.visit_rules, forged)._by_certificate(
                 best * (1 + Fraction(1, 10**9))
             )
             assert not outcome.proved or best <= 0, seed

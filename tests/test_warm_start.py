@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute import InputError, objective_of, plan
+from learnroute import InputError, plan
 from learnroute.cli import main
-from learnroute.model.objective import Weighted
-from learnroute.solvers.construction.insertion import complete
+from learnroute.model.linear import Weighted
+from learnroute.model.routes import Routes
 from learnroute.solvers.params import IteratedLocalSearchParams, SolverParams
 from learnroute.study.families import random_problem
-from samples import OVER, UNDER, small
+from samples import OVER, UNDER, linear_of, small
 
 RNG = np.random.default_rng
 IDLE = SolverParams(search=IteratedLocalSearchParams(few_perturbations=0, perturbations=0, starts=1))
@@ -26,7 +26,7 @@ IDLE = SolverParams(search=IteratedLocalSearchParams(few_perturbations=0, pertur
 @pytest.mark.parametrize("learner", [UNDER, OVER])
 def test_a_plan_is_never_worse_than_the_route_it_starts_from(method: str, learner: Any) -> None:
     problem = random_problem("euclidean", 40, learner, 3)
-    objective = objective_of(problem)
+    objective = linear_of(problem)
     good = plan(problem, "search").order
     found = plan(problem, method, params=IDLE, initial=good)
     assert objective(found.order) <= objective(good) * (1 + 1e-12)
@@ -36,13 +36,14 @@ def test_a_plan_is_never_worse_than_the_route_it_starts_from(method: str, learne
 
 def test_missing_regions_go_where_they_cost_least_travel() -> None:
     problem = random_problem("euclidean", 9, UNDER, 1)
-    objective = objective_of(problem)
+    objective, orders = linear_of(problem), problem.instance.orders
     order = RNG(0).permutation(9)
     for gone in range(9):
         kept = order[order != gone]
         travels = [objective.legs(np.insert(kept, place, gone)).sum() for place in range(9)]
-        assert objective.legs(complete(objective, kept)).sum() == pytest.approx(min(travels), rel=1e-12)
-    assert sorted(complete(objective, order[:0]).tolist()) == list(range(9))
+        completed = orders.complete(Routes.of_order(kept)).order
+        assert objective.legs(completed).sum() == pytest.approx(min(travels), rel=1e-12)
+    assert sorted(orders.complete(Routes.of_order([])).regions) == list(range(9))
     found = plan(problem, initial=[int(stop) for stop in order[1:]])
     assert sorted(found.order) == list(range(9))
 
@@ -84,7 +85,7 @@ def test_the_command_reads_the_route_of_a_plan(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize("size", [7, 30])
 def test_travel_breaks_ties_if_it_is_worth_nothing(method: str, size: int) -> None:
     problem = random_problem("euclidean", size, UNDER, 2).replace(travel_rate=0.0)
-    ways = objective_of(problem.replace(travel_rate=1.0))
+    ways = linear_of(problem.replace(travel_rate=1.0))
     found = plan(problem, method)
     last = int(np.argmin(problem.scores))
     assert found.order[-1] == last

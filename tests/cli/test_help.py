@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from learnroute import read_problem, write_problem
 from learnroute.cli import commands
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 from learnroute.study.families import FAMILIES
 
 ROOT = Path(__file__).parents[2]

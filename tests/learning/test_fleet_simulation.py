@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-import fleet_oracle as fleets
 from learnroute import Fleet, InputError, Learner, Problem, Visits, evaluate, plan
 from learnroute.learning import simulate
-from learnroute.model.fleet_losses import fleet_objective_of
-from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes
+from learnroute.model.instance import UNTRAINED
+from learnroute.model.routes import Routes
+from oracle import law_of
 
 SIZE = 4
 UNDER, OVER = Learner(3, 9, 0.6), Learner(12, 6, 0.6)
@@ -47,7 +47,7 @@ CASES: dict[str, tuple[Learner, Fleet, Visits | None, list[list[int]], list[int]
 }
 
 
-def planned(name: str) -> tuple[Problem, FleetRoutes]:
+def planned(name: str) -> tuple[Problem, Routes]:
     learner, fleet, visits, routes, models = CASES[name]
     asked = problem_of(learner, fleet, visits)
     made = evaluate(asked, routes if fleet.vehicles > 1 else routes[0], models=models)
@@ -60,7 +60,7 @@ def planned(name: str) -> tuple[Problem, FleetRoutes]:
 def test_mean_is_the_law_of_distances_within_three_standard_errors(name: str, sampler: str) -> None:
     asked, routes = planned(name)
     found = simulate(asked, routes, runs=4000, seed=3, sampler=sampler)
-    expected = fleets.error(fleet_objective_of(asked), routes) / SIZE
+    expected = law_of(asked, float).error(routes) / SIZE
     assert found.expected == pytest.approx(expected, rel=1e-9)
     assert abs(found.mean - expected) <= 3 * found.standard_error
     assert found.standard_error < 0.05 * expected
@@ -68,7 +68,7 @@ def test_mean_is_the_law_of_distances_within_three_standard_errors(name: str, sa
 
 def test_untrained_models_serve_if_they_are_planned_to() -> None:
     asked, routes = planned("over, own models")
-    served = fleet_objective_of(asked).service(routes).served_by
+    served = asked.instance.service(routes).served_by
     assert served is not None
     assert UNTRAINED in served.tolist()
     found = simulate(asked, routes, runs=50)
@@ -81,7 +81,7 @@ def test_untrained_models_serve_if_they_are_planned_to() -> None:
 def test_both_samplers_draw_averages_from_the_same_law(features: int) -> None:
     """With zero, one and many dimensions outside of the span of the true models."""
     asked = problem_of(Learner(features, 8, 0.6, rule="proximal", regularization=0.5), Fleet(3))
-    routes = FleetRoutes.of_vehicles([[0], [1, 2], [3]])
+    routes = Routes.of_vehicles([[0], [1, 2], [3]])
     errors = [simulate(asked, routes, 3000, seed, sampler).errors
               for seed, sampler in enumerate(("low-dimensional", "direct"))]  # fmt: skip
     assert ks_2samp(*errors).pvalue > 0.01
@@ -92,12 +92,12 @@ def test_regions_are_served_as_planned_though_the_truth_is_otherwise() -> None:
     for fleet in (Fleet(2), Fleet(2, serve="own")):
         wrong = 1.0 - np.eye(SIZE)
         asked = problem_of(PROXIMAL, fleet, vectors=None, dissimilarity=wrong, initial=[0.2, 3.0, 3.0, 3.0])
-        routes = FleetRoutes.of_vehicles([[0, 1], [2, 3]])
+        routes = Routes.of_vehicles([[0, 1], [2, 3]])
         found = simulate(asked, routes, runs=4000, seed=1)
-        truly = fleet_objective_of(problem_of(PROXIMAL, fleet))
-        best = fleets.error(truly, routes) / SIZE
-        service = fleet_objective_of(asked).service(routes)
-        assert truly.service(routes, service).errors.mean() == pytest.approx(found.expected, rel=1e-9)
+        truly = problem_of(PROXIMAL, fleet)
+        best = law_of(truly, float).error(routes) / SIZE
+        service = asked.instance.service(routes)
+        assert truly.instance.service(routes, service).errors.mean() == pytest.approx(found.expected, rel=1e-9)
         assert found.expected > 1.001 * best
         assert abs(found.mean - found.expected) <= 3 * found.standard_error
         made = evaluate(asked, [[0, 1], [2, 3]])

@@ -28,8 +28,8 @@ from learnroute.learning import (
 from learnroute.learning.affine_maps import Draws, LinearTrainings
 from learnroute.learning.rehearsal_work import is_less, problem_of_samples
 from learnroute.learning.rehearsed_routes import RehearsedRoutes
-from learnroute.model.fleet_objective import ONE, UNTRAINED, FleetObjective, FleetRoutes, Service
-from learnroute.model.losses import visit_objective_of
+from learnroute.model.instance import UNTRAINED, Instance, Service
+from learnroute.model.routes import Routes
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.rehearsal import Annealing, first_routes, shuffle
 
@@ -48,10 +48,10 @@ def regions(size: int = 4, features: int = 3, train: int = 24, seed: int = 0) ->
     return found
 
 
-def train_by_hand(learner: Any, routes: FleetRoutes, models: int, dealt: list[RegionData], visits: int) -> list[Any]:
+def train_by_hand(learner: Any, routes: Routes, models: int, dealt: list[RegionData], visits: int) -> list[Any]:
     """The oracle: each model is a learner, and each visit takes the next part of its region's samples."""
     found, used = [copy.deepcopy(learner) for _ in range(models)], [0] * len(dealt)
-    for route, labels in zip(routes.routes, routes.models, strict=True):
+    for route, labels in zip(routes.vehicles, routes.models, strict=True):
         for region, model in zip(route, labels, strict=True):
             inputs, targets = dealt[region].train
             size = len(targets) // visits
@@ -66,13 +66,14 @@ def errors_by_hand(model: Any, first: Any, dealt: list[RegionData]) -> list[floa
     return [squared_error(model if hasattr(model, "coef_") else first, region) for region in dealt]
 
 
-def evaluator(data: dict[str, RegionData], learner: Any, draws: Draws, **fields: Any) -> tuple[RehearsedRoutes, Any]:
-    """Return the evaluator of routes, and the objective."""
+def evaluator(
+    data: dict[str, RegionData], learner: Any, draws: Draws, **fields: Any
+) -> tuple[RehearsedRoutes, Instance]:
+    """Return the evaluator of routes, and the instance."""
     names, given = list(data), list(data.values())
     problem = problem_of_samples(learner, names, given, fields, 0, draws.visits)
-    objective = FleetObjective(visit_objective_of(problem), problem.fleet_rules or ONE)
     trainings = LinearTrainings(learner, draws, problem.region_weights, names)
-    return RehearsedRoutes(trainings, objective), objective
+    return RehearsedRoutes(trainings, problem.instance), problem.instance
 
 
 LEARNERS = [
@@ -81,9 +82,9 @@ LEARNERS = [
     ProximalRegressor([0.0, 0.1, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8], initial_model=[1.0, 0.0, -1.0]),
     GradientRegressor(5, 0.02),
 ]
-TWO_VANS = FleetRoutes.of_vehicles([[0, 1, 1], [2, 0, 3]])
-TWO_MODELS = FleetRoutes.of_models([0, 2, 1, 0, 3, 1], [0, 1, 0, 1, 1, 0])
-ONE_HOME = FleetRoutes.of_vehicles([[3, 1, 0, 2], []])
+TWO_VANS = Routes.of_vehicles([[0, 1, 1], [2, 0, 3]])
+TWO_MODELS = Routes.of_models([0, 2, 1, 0, 3, 1], [0, 1, 0, 1, 1, 0])
+ONE_HOME = Routes.of_vehicles([[3, 1, 0, 2], []])
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
@@ -92,7 +93,7 @@ def test_repeated_visits_train_as_the_learners_do(learner: Any) -> None:
     draws = Draws(list(data.values()), 3, 0, visits=2)
     found, _ = evaluator(data, learner, draws, visits=Visits(repeat=2), importance=WEIGHTS)
     for order in ([0, 1, 0, 2], [3, 3, 1], [2], [1, 0, 2, 3, 1, 0, 2, 3]):
-        routes = FleetRoutes.of_models(order, [0] * len(order))
+        routes = Routes.of_models(order, [0] * len(order))
         errors = found.errors(routes, found.service(routes))
         for draw in range(3):
             dealt = draws.divide(draw)
@@ -103,9 +104,9 @@ def test_repeated_visits_train_as_the_learners_do(learner: Any) -> None:
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 @pytest.mark.parametrize("routes", [TWO_VANS, TWO_MODELS, ONE_HOME])
-def test_models_serve_as_averaged_or_chosen_learners_do(learner: Any, routes: FleetRoutes) -> None:
+def test_models_serve_as_averaged_or_chosen_learners_do(learner: Any, routes: Routes) -> None:
     data = regions()
-    several: dict[str, Any] = {"vehicles": 2} if len(routes.routes) > 1 else {"models": 2}
+    several: dict[str, Any] = {"vehicles": 2} if len(routes.vehicles) > 1 else {"models": 2}
     draws = Draws(list(data.values()), 3, 1, visits=2)
     first = copy.deepcopy(learner).without_training(3)
     for serve in ("merged", "own"):
@@ -138,18 +139,18 @@ def test_no_other_weights_are_better() -> None:
     data = regions()
     draws = Draws(list(data.values()), 4, 0)
     found, _ = evaluator(data, ProximalRegressor(0.1), draws, fleet=Fleet(vehicles=3))
-    routes = FleetRoutes.of_vehicles([[0, 1], [2], [3]])
+    routes = Routes.of_vehicles([[0, 1], [2], [3]])
     best = found.errors(routes, found.service(routes)).mean()
     rng = np.random.default_rng(0)
     for weights in rng.dirichlet(np.ones(3), size=200):
         assert best <= found.errors(routes, Service(np.empty(0), weights=weights)).mean() + 1e-12
     equal, _ = evaluator(data, ProximalRegressor(0.1), draws, fleet=Fleet(vehicles=3, weights="equal"))
-    weights = equal.service(FleetRoutes.of_vehicles([[0, 1], [2, 3], []])).weights
+    weights = equal.service(Routes.of_vehicles([[0, 1], [2, 3], []])).weights
     assert weights is not None
     assert weights.tolist() == [0.5, 0.5, 0.0]
 
 
-def all_routes(size: int, rules: Any, repeat: int, longest: int) -> Iterator[FleetRoutes]:
+def all_routes(size: int, rules: Any, repeat: int, longest: int) -> Iterator[Routes]:
     """Every sequence of visits, cut into vehicles or labelled with models in every way."""
     for count in range(1, longest + 1):
         for visits in itertools.product(range(size), repeat=count):
@@ -157,10 +158,10 @@ def all_routes(size: int, rules: Any, repeat: int, longest: int) -> Iterator[Fle
                 continue
             if rules.vehicles > 1:
                 for cut in range(count + 1):
-                    yield FleetRoutes.of_vehicles([visits[:cut], visits[cut:]])
+                    yield Routes.of_vehicles([visits[:cut], visits[cut:]])
             else:
                 for labels in itertools.product(range(rules.models), repeat=count):
-                    yield FleetRoutes.of_models(visits, labels)
+                    yield Routes.of_models(visits, labels)
 
 
 CASES: list[dict[str, Any]] = [
@@ -181,19 +182,19 @@ def test_the_search_finds_the_best_of_all_routes(case: dict[str, Any]) -> None:
     data, repeat = regions(3), case["visits"].repeat
     fields = {**case, "coordinates": np.random.default_rng(3).random((3, 2)), "travel_rate": 1.0}
     draws = Draws(list(data.values()), 4, 0, visits=repeat)
-    found, objective = evaluator(data, ProximalRegressor(0.1), draws, **fields)
+    found, instance = evaluator(data, ProximalRegressor(0.1), draws, **fields)
 
-    def value(routes: FleetRoutes) -> float:
+    def value(routes: Routes) -> float:
         error = found.errors(routes, found.service(routes)).mean()
-        return float(3 * error + objective.paid_travel(routes))
+        return float(3 * error + instance.paid_travel(routes))
 
-    every = all_routes(3, objective.rules, repeat, objective.visits.rules.at_most)
-    best = min(value(routes) for routes in every if objective.allows(routes))
+    every = all_routes(3, instance.fleet, repeat, instance.visits.at_most)
+    best = min(value(routes) for routes in every if instance.allows(routes))
     rng = np.random.default_rng(0)
-    first, annealing = first_routes(objective, rng, Budget.of()), Annealing(objective)
+    first, annealing = first_routes(instance, rng, Budget.of()), Annealing(instance)
     tried = [annealing.anneal(found.rehearsed, first, rng, Budget.of()) for _ in range(4)]
     for routes, reached in tried:
-        assert objective.allows(routes)
+        assert instance.allows(routes)
         assert value(routes) >= best - 1e-9
         if repeat == 1:  # else the batches of vehicles go by their numbers, which are given anew
             assert value(routes) == pytest.approx(reached, rel=1e-9)
@@ -287,8 +288,8 @@ def test_lambda_of_a_fleet_is_chosen_with_its_routes() -> None:
 def test_shuffling_keeps_visits_vehicles_and_ends() -> None:
     data = regions()
     draws = Draws(list(data.values()), 2, 0, visits=2)
-    _, objective = evaluator(data, ProximalRegressor(0.1), draws, visits=Visits(repeat=2), fleet=Fleet(vehicles=2))
-    found = shuffle(TWO_VANS, objective, np.random.default_rng(0))
+    _, instance = evaluator(data, ProximalRegressor(0.1), draws, visits=Visits(repeat=2), fleet=Fleet(vehicles=2))
+    found = shuffle(TWO_VANS, instance, np.random.default_rng(0))
     assert sorted(found.regions) == sorted(TWO_VANS.regions)
     assert found.models == TWO_VANS.models
     assert found != TWO_VANS

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import Constraints, InputError, Learner, Problem, error_over_time, evaluate, expected_loss, objective_of
+from learnroute import Constraints, InputError, Learner, Problem, error_over_time, evaluate, expected_loss
 from learnroute.model.losses import model_shares, travel_cost
 from learnroute.study.families import random_problem
-from samples import OVER, UNDER
+from samples import OVER, UNDER, linear_of
 
 SAMPLES = {
     "equal": None,
@@ -36,7 +36,7 @@ def make_problem(samples: Any, learner: Learner, **constraints: Any) -> Problem:
 @pytest.mark.parametrize("returns", [False, True])
 def test_the_objective_is_the_loss_for_all_orders(samples: Any, learner: Learner, returns: bool) -> None:
     problem = make_problem(samples, learner, returns=returns)
-    objective = objective_of(problem)
+    objective = linear_of(problem)
     assert problem.regime == {"over": "over", "under": "under", "mixed": "mixed"}.get(
         next(k for k, v in SAMPLES.items() if v is samples), learner.regime
     )
@@ -56,7 +56,7 @@ def test_the_objective_is_the_loss_for_all_orders(samples: Any, learner: Learner
 
 def test_ranks_put_regions_in_the_order_that_forgets_least() -> None:
     for samples in (SAMPLES["over"], SAMPLES["mixed"]):
-        objective = objective_of(make_problem(samples, UNDER).replace(travel_rate=0.0))
+        objective = linear_of(make_problem(samples, UNDER).replace(travel_rate=0.0))
         best = min(itertools.permutations(range(5)), key=objective)
         assert objective(np.argsort(-objective.ranks, kind="stable")) == pytest.approx(objective(best), rel=1e-12)
 
@@ -128,7 +128,7 @@ def test_travel_follows_from_places() -> None:
     places = np.array([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
     flat = Problem(learner=UNDER, vectors=places, coordinates=places)
     assert flat.travel.tolist() == [[0, 5, 10], [5, 0, 5], [10, 5, 0]]
-    assert objective_of(flat).travel.is_metric
+    assert flat.instance.travel.is_metric
     assert expected_loss(flat, [0, 1, 2]).travel == pytest.approx(10 / 3)
     # Paris, London, New York: great circles of 344 and 5 837 km (of 5 570 km between the last two)
     cities = [[2.3522, 48.8566], [-0.1276, 51.5072], [-74.006, 40.7128]]

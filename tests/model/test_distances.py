@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnroute.model.objective import Weighted
+from learnroute.model.linear import Weighted
 from learnroute.model.travel import EARTH_RADIUS, Places
 from learnroute.solvers.bounds import sparse_bound
 from learnroute.solvers.contract import Budget

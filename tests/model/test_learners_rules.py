@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from learnroute import Constraints, Gradient, InputError, Learner, Problem, Proximal, evaluate, expected_loss, plan
-from learnroute.model.losses import error_over_time, largest_loss, objective_of, true_loss
-from learnroute.model.objective import Paired
+from learnroute.model.losses import error_over_time, largest_loss, true_loss
+from learnroute.model.routes import Routes
 from learnroute.model.spectrum import largest_rate, proximal_moments
 from oracle import regularised_loss
 from samples import gradient_moments
@@ -57,13 +57,12 @@ def laws(asked: Problem, order: tuple[int, ...]) -> list[tuple[float, float, flo
 @pytest.mark.parametrize("name", RULES)
 def test_every_order_is_priced_by_the_recursion(name: str, samples: list[int] | None) -> None:
     asked = problem(RULES[name], samples=samples, constraints=Constraints(returns=True), travel_rate=0.5)
-    objective = objective_of(asked)
     for order in itertools.permutations(range(5)):
         wanted = regularised_loss(asked, order, laws(asked, order))
         loss = expected_loss(asked, order)
         assert loss.total == pytest.approx(wanted, rel=1e-11)
         assert math.fsum([loss.travel, loss.dissimilarity, loss.initial, loss.noise, loss.pairs]) == loss.total
-        assert objective(order) == pytest.approx(5 * wanted, rel=1e-11)
+        assert asked.instance(Routes.of_order(order)) == pytest.approx(5 * wanted, rel=1e-11)
         assert true_loss(asked, order).total == pytest.approx(wanted, rel=1e-11)
         assert error_over_time(asked, order)[-1].mean() == pytest.approx(loss.error, rel=1e-11)
 
@@ -103,19 +102,20 @@ def test_no_order_is_below_a_relaxation(name: str, samples: list[int] | None, st
         noise = np.random.default_rng(1).uniform(0.5, 2, (5, 5))
         delta = np.array([asked.dissimilarities_to(i) for i in range(5)]) * (noise + noise.T)
         asked = asked.replace(vectors=None, dissimilarity=delta)
-    objective = objective_of(asked)
-    assert isinstance(objective, Paired)
-    for relaxed in (objective.pairs.rearrangement, objective.pairs.floor):
+    instance, orders, pairs = asked.instance, asked.instance.orders, asked.instance.orders.error
+    assert orders.exact is None
+    for relaxed in (pairs.rearrangement, pairs.floor):
         assert (relaxed.scores >= 0).all()
         assert (np.diff(relaxed.weights) >= 0).all()
-    assert math.isfinite(objective.relaxation.constant)
-    orders = list(itertools.permutations(range(5)))
+    assert math.isfinite(orders.relaxation.constant)
+    values = {order: instance(Routes.of_order(order)) for order in itertools.permutations(range(5))}
     for ratio in (0.0, 0.3, 2.0):
-        if objective.pairs.same_samples and objective.pairs.convex:
-            scores, weights, constant, _ = objective.pairs._relax(ratio)
-            for order in orders:
-                assert weights @ scores[list(order)] + constant <= objective(order) - sum(objective.legs(order)) + 1e-9
-    assert all(objective.relaxation(order) <= objective(order) + 1e-9 for order in orders)
+        if pairs.same_samples and pairs.convex:
+            scores, weights, constant, _ = pairs._relax(ratio)
+            for order, value in values.items():
+                legs = sum(orders.relaxation.legs(order))
+                assert weights @ scores[list(order)] + constant <= value - legs + 1e-9
+    assert all(orders.relaxation(order) <= value + 1e-9 for order, value in values.items())
 
 
 def test_the_floor_is_the_error_of_the_mean_model_and_nearly_reached() -> None:
@@ -123,9 +123,7 @@ def test_the_floor_is_the_error_of_the_mean_model_and_nearly_reached() -> None:
     vectors = asked.vectors
     assert vectors is not None
     floor = ((vectors - vectors.mean(axis=0)) ** 2).sum() / 12
-    objective = objective_of(asked)
-    assert isinstance(objective, Paired)
-    assert objective.pairs.floor.constant / 12 <= floor + asked.learner.noise**2
+    assert asked.instance.orders.error.floor.constant / 12 <= floor + asked.learner.noise**2
     assert floor <= expected_loss(asked, range(12)).error <= 1.4 * floor
 
 

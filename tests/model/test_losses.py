@@ -15,13 +15,13 @@ from learnroute import (
     Proximal,
     error_over_time,
     expected_loss,
-    objective_of,
     plan,
     true_loss,
 )
 from learnroute.model.losses import model_shares
+from learnroute.model.routes import Routes
 from learnroute.study.families import random_problem
-from samples import ALL_FAMILIES, LEARNERS, small
+from samples import ALL_FAMILIES, LEARNERS, linear_of, small
 
 
 @pytest.mark.parametrize("family", ALL_FAMILIES)
@@ -31,11 +31,12 @@ def test_closed_forms_and_objective_agree_with_the_paper_for_all_orders(
     family: str, learner: Learner, size: int
 ) -> None:
     problem = random_problem(family, size, learner, seed=size)
-    objective = objective_of(problem)
+    objective = linear_of(problem)
     for order in itertools.permutations(range(size)):
         expected = oracle.loss_of(problem, order)
         assert expected_loss(problem, order).to_dict() == pytest.approx(expected, rel=1e-12)
         assert objective(order) / size == pytest.approx(expected["total"], rel=1e-12)
+        assert problem.instance(Routes.of_order(order)) / size == pytest.approx(expected["total"], rel=1e-12)
 
 
 def test_worked_example_in_the_under_regime() -> None:

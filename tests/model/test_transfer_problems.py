@@ -28,7 +28,7 @@ from learnroute import (
 from learnroute.formats import WRITERS
 from learnroute.formats.json_files import problem_to_dict
 from learnroute.learning import simulate
-from learnroute.model.losses import objective_of
+from learnroute.model.routes import Routes
 
 CALIBRATED: dict[str, Any] = {"rule": "calibrated", "retention": 0.4, "coupling": 0.15, "noise": 0.02}
 LEARNERS = {
@@ -76,11 +76,11 @@ def final_error(asked: Problem, order: tuple[int, ...]) -> float:
 def test_every_order_is_priced_by_the_law_and_the_best_is_found(name: str) -> None:
     asked = problem(LEARNERS[name])
     totals = {}
-    objective = objective_of(asked)
+    instance = asked.instance
     for order in itertools.permutations(range(6)):
         found = expected_loss(asked, order)
         assert found.error == pytest.approx(final_error(asked, order), rel=1e-9)
-        assert objective(np.array(order)) == pytest.approx(6 * found.total, rel=1e-9)
+        assert instance(Routes.of_order(order)) == pytest.approx(6 * found.total, rel=1e-9)
         totals[order] = found.total
     best = min(totals.values())
     planned = plan(asked, "exact")

@@ -11,7 +11,7 @@ import pytest
 
 from learnroute import Learner, Problem
 from learnroute.model.depot import Depot
-from learnroute.model.losses import objective_of, travel_cost
+from learnroute.model.losses import travel_cost
 from learnroute.model.travel import EARTH_RADIUS, Places, Travel, TravelMatrix
 
 SIZE = 7
@@ -105,6 +105,6 @@ def test_problem_has_travel_in_its_unit_and_objective_at_the_rate(places: bool, 
     np.testing.assert_array_equal(problem.travel, apart[:4, :4])
     assert not problem.travel.flags.writeable
     assert (problem.given_travel is None) == places
-    np.testing.assert_array_equal(objective_of(problem).travel.matrix, 3.0 * problem.ways.matrix)
+    np.testing.assert_array_equal(problem.instance.orders.travel.matrix, 3.0 * problem.ways.matrix)
     way = [4, *order, 4] if depot else order
     assert travel_cost(problem, order) == pytest.approx(sum(apart[i, j] for i, j in pairwise(way)), rel=1e-15)

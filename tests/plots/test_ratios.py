@@ -8,7 +8,7 @@ from learnroute import InputError
 from learnroute.cli import run
 from learnroute.plots import draw_ratios
 from learnroute.plots.lines import style_of
-from learnroute.solvers.registry import METHODS
+from learnroute.solvers.methods import METHODS
 from learnroute.study.cells import Row
 from learnroute.study.experiment import Experiment
 from learnroute.study.store import Store

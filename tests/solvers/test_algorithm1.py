@@ -9,19 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from learnroute import Learner, Objective, Problem, plan
+from learnroute import Learner, Problem, plan
 from learnroute.guarantees import paper_ratio, sharper_ratio
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Weighted
+from learnroute.model.linear import Linear, Weighted
 from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.construction import algorithm1 as module
 from learnroute.solvers.construction.algorithm1 import algorithm1, eulerian_circuit
 from learnroute.solvers.construction.canonical import canonical_order
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.core_travel import place_travel
+from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.matching.perfect_matching import match_by_blossoms, minimum_matching
 from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
-from learnroute.solvers.methods import exact
 from learnroute.solvers.params import MatchingParams
 from learnroute.solvers.spanning_tree import minimum_spanning_tree
 from learnroute.study.families import random_problem
@@ -97,7 +97,7 @@ def _odd_weights(travel: np.ndarray, last: int) -> tuple[list[int], np.ndarray]:
 
 def _shortest(travel: np.ndarray) -> float:
     blind = Weighted(TravelMatrix(travel), np.zeros(len(travel)), np.zeros(len(travel)))
-    return blind(exact(blind, np.random.default_rng(0), Budget()).order)
+    return blind(held_karp(blind, np.random.default_rng(0), Budget()).order)
 
 
 def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +202,7 @@ def test_minimum_spanning_trees_weigh_what_networkx_finds() -> None:
         assert travel[tree[:, 0], tree[:, 1]].sum() == pytest.approx(other.size("weight"))
 
 
-def _least_travel(objective: Objective) -> float:
+def _least_travel(objective: Linear) -> float:
     """The least travel of any order that begins where it must and ends where Algorithm 1 does (a tour: anywhere)."""
     tour = objective.ends.closed and objective.ends.first is None
     blind = objective.travel_alone() if tour else objective.ending_at(objective.best_last).travel_alone()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from learnroute._core import AlphaNearness
-from learnroute.model.objective import Weighted
+from learnroute.model.linear import Weighted
 from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget

@@ -8,11 +8,11 @@ import pytest
 import oracle
 from learnroute import Learner, plan
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Weighted
+from learnroute.model.linear import Weighted
 from learnroute.solvers.bounds import path_bound, score_bound, simple_bound
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
-from learnroute.solvers.methods import travel_only
+from learnroute.solvers.exact.shortest import shortest_order
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, OVER, UNDER, asymmetric, linear_of
 
@@ -50,7 +50,7 @@ def test_the_shortest_route_is_the_same_length_by_branching_and_by_a_table(famil
     for size in (16, 17):
         problem = random_problem(family, size, OVER, size)
         objective = Weighted(problem.ways, problem.scores, np.linspace(0, 1, size), ends=ends)
-        found = travel_only(objective, rng, Budget())
+        found = shortest_order(objective, rng, Budget())
         shortest = held_karp(objective.travel_alone(), rng, Budget())
         assert found.notes == ()  # proved
         assert ends.allows(found.order)

@@ -5,7 +5,7 @@ import pytest
 
 from learnroute import plan
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Linear, Weighted
+from learnroute.model.linear import Linear, Weighted
 from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.bounds import path_relaxation, simple_bound, sparse_bound
 from learnroute.solvers.contract import Budget

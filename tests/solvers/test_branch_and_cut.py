@@ -10,7 +10,7 @@ import pytest
 from learnroute import Learner
 from learnroute.model.certificates import BranchAndBound, Node, OneTree, read_certificate
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Linear, Weighted
+from learnroute.model.linear import Linear, Weighted
 from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation
@@ -20,9 +20,8 @@ from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.solver import NgRouteProof
 from learnroute.solvers.exact.one_tree import one_tree_bound
-from learnroute.solvers.exact.proof import branching_applies
+from learnroute.solvers.exact.proof import branching_applies, prove
 from learnroute.solvers.local_search.iterated import iterated_local_search
-from learnroute.solvers.methods import search_and_prove
 from learnroute.solvers.params import DEFAULTS, BranchAndCutParams, OneTreeParams, ProofParams
 from learnroute.study.families import random_problem
 from recomputed import recomputed_bound
@@ -72,7 +71,8 @@ def test_bound_reaches_the_optimum_and_is_confirmed(family: str, features: int) 
 def test_agrees_with_ng_routes() -> None:
     for seed, (family, features) in enumerate((("euclidean", 80), ("vectors", 120), ("closure", 200))):
         objective = linear_of(random_problem(family, 26, Learner(features, 100, 0.1), seed))
-        found = search_and_prove(objective, RNG(0), Budget(), DEFAULTS)
+        start = iterated_local_search(objective, RNG(0), Budget())
+        found = prove(objective, start, Budget(), DEFAULTS, RNG(0))
         routes = NgRouteProof(Incumbent(objective, found.order), RNG(0), Budget(), DEFAULTS)
         routes.run()
         assert routes.proved

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Weighted
+from learnroute.model.linear import Weighted
 from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.coincident import clusters_of

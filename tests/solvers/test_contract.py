@@ -10,7 +10,7 @@ import pytest
 from learnroute import METHODS, Learner, Problem, RefusedError, evaluate, expected_loss, plan
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.methods import auto
+from learnroute.solvers.solve import solve
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric, linear_of
 
@@ -124,10 +124,10 @@ def test_auto_descends_even_without_time(learner: Learner) -> None:
     problem = random_problem("euclidean", 150, learner, 3)
     objective = linear_of(problem)
     rng = np.random.default_rng(0)
-    found = auto(objective, rng, Budget.of(1e-9))
+    found = solve(problem.instance, METHODS["auto"], rng, Budget.of(1e-9))
     start = algorithm1(objective, rng, Budget.of(1e-9))
     floor = objective.constant + float(objective.weights.sum() * objective.scores.min())
-    assert objective(found.order) - floor < 0.95 * (objective(start.order) - floor)
+    assert problem.instance(found.routes) - floor < 0.95 * (objective(start.order) - floor)
     assert found.method == "search"
     assert not found.complete
 

@@ -13,18 +13,18 @@ import oracle
 from learnroute import SolverParams
 from learnroute.model.certificates import Simple
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Linear, Weighted
-from learnroute.model.pairs import LinearError
+from learnroute.model.linear import Linear, Weighted
+from learnroute.model.relaxation import LinearError
 from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import least_score_parts, score_bound, simple_bound
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.exact import proof as ladder
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.solver import NgRouteProof
 from learnroute.solvers.exact.one_tree import one_tree_bound
 from learnroute.solvers.exact.proof import lower_bound
-from learnroute.solvers.methods import exact, search_and_prove
 from learnroute.solvers.params import DEFAULTS, AscentParams, NgRouteParams, OneTreeParams, ProofParams
 from learnroute.verification.exact import model_of
 from learnroute.verification.held_karp import least_order
@@ -73,7 +73,7 @@ def test_optimum_and_bounds_of_every_kind(shares: str, ends: str, closed: bool) 
     for size, symmetric in itertools.product((4, 5, 6), (False, True)):
         objective = random_objective(size, 7, symmetric, shares, ends, closed)
         least = min(all_values(objective).values())
-        found = exact(objective, RNG(0), Budget())
+        found = held_karp(objective, RNG(0), Budget())
         assert found.optimal
         assert objective.ends.allows(found.order)
         assert objective(found.order) == pytest.approx(least, rel=1e-12)
@@ -193,7 +193,7 @@ def test_same_problem_with_one_more_region() -> None:
 def test_unequal_samples_beyond_enumeration_claim_no_more_than_is_proved(ends: str, closed: bool) -> None:
     objective = random_objective(22, 2, True, "factors", ends, closed)
     params = SolverParams(proof=ProofParams(ng_route=NgRouteParams(rounds=1, labels=20_000)))
-    found = search_and_prove(objective, RNG(0), Budget(), params, beam(objective, 100))
+    found = ladder.prove(objective, beam(objective, 100), Budget(), params, RNG(0))
     assert objective.ends.allows(found.order)
     certificate = found.certificate
     assert certificate is not None
@@ -201,7 +201,7 @@ def test_unequal_samples_beyond_enumeration_claim_no_more_than_is_proved(ends: s
     assert 0 < certificate.bound <= value
     assert recomputed_bound(objective, certificate, value) >= certificate.bound - 1e-11 * value
     if not found.optimal:
-        assert found.notes
+        assert found.cause
 
 
 def test_orders_are_brought_within_their_ends() -> None:

@@ -1,4 +1,4 @@
-"""The values in the core's search for fleets are those of the objective, for routes of any length."""
+"""The values in the core's search are those of the instance, for routes of any length."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from learnroute import _core
-from learnroute.model.fleet_objective import FleetObjective, FleetRules
 from learnroute.model.law import Updates
-from learnroute.solvers.fleets.core_problem import core_problem, routes_from
-from visiting import sample
+from learnroute.model.rules import FleetRules
+from learnroute.solvers.core_instance import CoreInstance
+from samples import random_instance
 
 SIZE = 40  # a model keeps 0.1 of itself at each training: of the first of 20 nothing is left at the end
 
@@ -30,16 +30,16 @@ SIZE = 40  # a model keeps 0.1 of itself at each training: of the first of 20 no
 )
 def test_values_along_long_routes(rules: FleetRules, coupling: float, by_position: bool) -> None:
     rng = np.random.default_rng([rules.vehicles, rules.merged, by_position])
-    visits = sample(rng, SIZE, required=range(SIZE), vectors=True, origin=True, symmetric=True, rate=0.1)
+    alone = random_instance(rng, SIZE, required=range(SIZE), vectors=True, origin=True, symmetric=True, rate=0.1)
     retention = np.full((SIZE, SIZE), 0.1)
     if by_position:
         retention[1::2] = 0.2
     second = retention - coupling
     updates = Updates(retention, 1 - retention, np.full_like(retention, coupling), second, 0 * retention + 0.05)
-    objective = FleetObjective(replace(visits, updates=updates), rules)
-    near = np.argsort(visits.travel[:SIZE, :SIZE], axis=1)[:, 1:11]
+    instance = replace(alone, updates=updates, fleet=rules)
+    problem = CoreInstance(instance)
     search = _core.RuinAndRecreate(
-        core_problem(objective), np.ascontiguousarray(near), rearranged=0.5, removed=10.0, string=10, added=5,
+        problem.core, problem.nearest(10), rearranged=0.5, removed=10.0, string=10, added=5,
         blink=0.01, contrary=0.1, seed=1,
     )  # fmt: skip
     served = [] if rules.merged else [0] * (SIZE // 2) + [1] * (SIZE // 2)
@@ -47,9 +47,9 @@ def test_values_along_long_routes(rules: FleetRules, coupling: float, by_positio
     search.insert(np.arange(SIZE))
     for temperature in (1.0, 0.0):
         search.run(200, temperature)
-        found = routes_from(search.best)
+        found = problem.routes(search.best)
         assert found is not None
-        assert objective.allows(found)
-        shorter = 0.01 / rules.vehicles * sum(objective.travels(found)) if rules.longest else 0.0
-        value = search.best_value - visits.rate * shorter  # where the longest route counts, the others do a little
-        assert value == pytest.approx(objective(found), rel=1e-8)
+        assert instance.allows(found)
+        shorter = 0.01 / rules.vehicles * sum(instance.travels(found)) if rules.longest else 0.0
+        value = search.best_value - instance.rate * shorter  # where the longest route counts, the others do a little
+        assert value == pytest.approx(instance(found), rel=1e-8)

@@ -9,8 +9,8 @@ import oracle
 from learnroute import Learner, RefusedError, plan
 from learnroute._core import HeldKarp
 from learnroute.model.ends import BoolArray, Ends
-from learnroute.model.objective import Factored, Linear
-from learnroute.model.pairs import LinearError
+from learnroute.model.linear import Factored, Linear
+from learnroute.model.relaxation import LinearError
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp

@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Linear, Weighted
-from learnroute.model.pairs import LinearError
+from learnroute.model.linear import Linear, Weighted
+from learnroute.model.relaxation import LinearError
 from learnroute.model.travel import Places, Travel, TravelMatrix
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.candidates import candidates_of
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.local_search.tour_search import TourSearch
-from learnroute.solvers.methods import search
 from learnroute.solvers.params import KOptParams
 
 RNG = np.random.default_rng
@@ -164,10 +163,10 @@ def test_a_search_repeats_itself_and_stops_when_its_budget_is_exhausted() -> Non
         if len(told) == 5:
             stop.set()
 
-    answer = search(objective, RNG(0), Budget(progress=tell, stop=stop))
+    found = iterated_local_search(objective, RNG(0), Budget(progress=tell, stop=stop))
     assert 5 <= len(told) < 10
     assert told == sorted(told)
-    assert objective(answer.order) < objective(nearest_neighbour(objective, RNG(0), Budget()).order)
+    assert objective(found) < objective(nearest_neighbour(objective, RNG(0), Budget()).order)
 
 
 @pytest.mark.parametrize("matrix", [False, True])

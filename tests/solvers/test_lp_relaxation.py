@@ -10,7 +10,7 @@ import pytest
 
 from learnroute._core import FIXED_TO_0, FIXED_TO_1, FREE
 from learnroute.model.ends import BoolArray
-from learnroute.model.objective import Linear
+from learnroute.model.linear import Linear
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.branch_and_cut.lp_relaxation import LpRelaxation

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from learnroute.model.ends import BoolArray, Ends
-from learnroute.model.objective import Linear, Weighted
+from learnroute.model.linear import Linear, Weighted
 from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut
+from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.solver import NgRouteProof
 from learnroute.solvers.exact.pareto import pareto_front_orders
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.local_search.iterated import iterated_local_search
-from learnroute.solvers.methods import exact
 from learnroute.solvers.params import DEFAULTS, BranchAndCutParams
 from recomputed import recomputed_bound
 
@@ -64,7 +64,7 @@ def test_all_methods_respect_constraints(rate: float, seed: int) -> None:
     least = min(map(objective, allowed))
     start = objective.repair(np.arange(7))
     assert objective.ends.allows(start)
-    assert objective(exact(objective, RNG(0), Budget()).order) == pytest.approx(least, rel=1e-12)
+    assert objective(held_karp(objective, RNG(0), Budget()).order) == pytest.approx(least, rel=1e-12)
     found = iterated_local_search(objective, RNG(0), Budget(), 200)
     assert objective.ends.allows(found)
     assert objective(found) == pytest.approx(least, rel=1e-12)

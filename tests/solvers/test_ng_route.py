@@ -10,7 +10,7 @@ import pytest
 
 from learnroute import InputError, Learner, Problem, plan, verify
 from learnroute.model.certificates import NgRelaxation, NgRoutes, read_certificate
-from learnroute.model.objective import Linear, Weighted
+from learnroute.model.linear import Linear, Weighted
 from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.bounds import least_score_parts, simple_bound

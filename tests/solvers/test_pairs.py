@@ -1,8 +1,9 @@
-"""Plans with pair terms: the optimum against all orders, search against the optimum, bounds below it."""
+"""Plans with coupled errors: the optimum against all orders, search against the optimum, bounds below it."""
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,30 +22,24 @@ from learnroute import (
     expected_loss,
     plan,
 )
-from learnroute._core import PairTerms
 from learnroute.formats import read_problem
+from learnroute.model.instance import Instance
+from learnroute.model.law import ModelErrors
 from learnroute.model.learners import Calibrated
-from learnroute.model.losses import objective_of, remaining_objective
-from learnroute.model.objective import Paired
+from learnroute.model.routes import Routes
 from learnroute.model.travel import TravelMatrix
-from learnroute.solvers.contract import Budget
-from learnroute.solvers.exact.suffix_labelling import _Search, label_suffixes
-from learnroute.solvers.local_search.candidates import candidates_of
-from learnroute.solvers.local_search.iterated import iterated_local_search
-from learnroute.solvers.local_search.tour_search import TourSearch
-from learnroute.solvers.params import DEFAULTS, KOptParams, PairSearchParams, SuffixLabellingParams
+from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.exact.suffix_labelling import SuffixLabelling, _Search
+from learnroute.solvers.params import DEFAULTS, SuffixLabellingParams
+from learnroute.solvers.ruin_and_recreate import Annealing
+from learnroute.solvers.solve import solve
+from oracle import law_of_instance
 
 ROOT = Path(__file__).parents[2]
 ENDS = [
     Constraints(), Constraints(start="R2"), Constraints(end="R1"), Constraints(start="R2", end="R1"),
     Constraints(returns=True), Constraints(start="R1", returns=True),
 ]  # fmt: skip
-
-
-def paired_of(problem: Problem) -> Paired:
-    found = objective_of(problem)
-    assert isinstance(found, Paired)
-    return found
 
 
 def random_objective_problem(seed: int, size: int | None = None) -> Problem:
@@ -64,23 +59,24 @@ def random_objective_problem(seed: int, size: int | None = None) -> Problem:
 @pytest.mark.parametrize("seed", range(30))
 def test_exact_finds_the_best_of_all_orders(seed: int) -> None:
     asked = random_objective_problem(seed)
-    objective = paired_of(asked)
     orders = [order for order in itertools.permutations(range(asked.size)) if asked.ends.allows(order)]
-    best = min(expected_loss(asked, order).total for order in orders)
+    losses = {order: expected_loss(asked, order).total for order in orders}
+    best = min(losses.values())
     found = plan(asked, "exact")
     assert found.optimal
     assert found.loss.total == pytest.approx(best, rel=1e-10)
-    assert found.certificate is not None
-    assert found.certificate.bound <= asked.size * best * (1 + 1e-12)
+    assert found.lower_bound is not None
+    assert found.lower_bound <= best * (1 + 1e-12)
     # from the worst incumbent on
-    worst = np.array(max(orders, key=objective))
-    again = label_suffixes(objective, worst, Budget(), SuffixLabellingParams())
-    assert again.proved
-    assert objective(again.order) == pytest.approx(asked.size * best, rel=1e-10)
+    worst, rung = Answer(Routes.of_order(max(orders, key=losses.__getitem__)), "given"), SuffixLabelling("most_regions")
+    assert rung.supports(asked.instance, DEFAULTS)
+    again = rung.prove(asked.instance, worst, np.random.default_rng(0), Budget(), DEFAULTS)
+    assert again.optimal
+    assert asked.instance(again.routes) == pytest.approx(asked.size * best, rel=1e-10)
 
 
-def completions(seed: int) -> Paired:
-    """Return the objective of a problem with any law, any dissimilarities, a depot, or a journey that has begun."""
+def completions(seed: int) -> Instance:
+    """Return the instance of a problem with any law, any dissimilarities, a depot, or a journey that has begun."""
     rng = np.random.default_rng(seed)
     size, kind = 6, seed % 8
     vectors = rng.standard_normal((size, 3)) + 2 * rng.standard_normal(3)
@@ -109,24 +105,22 @@ def completions(seed: int) -> Paired:
         depot=Depot("home", (0.0, 0.0)) if kind in (4, 6) else None,
         importance=rng.uniform(0, 2, size) if kind else None, **own,
     )  # fmt: skip
-    found = remaining_objective(asked, (2, 4) if kind == 7 else (), initial)
-    assert isinstance(found, Paired)
-    return found
+    return asked.instance.after((2, 4), ModelErrors(initial)) if kind == 7 else asked.instance
 
 
 @pytest.mark.parametrize("seed", range(32))
 def test_completion_bounds_are_below_all_orders(seed: int) -> None:
-    objective = completions(seed)
-    some = objective.ends.repair(np.arange(objective.size))
-    search = _Search(objective, some, SuffixLabellingParams())
+    instance = completions(seed)
+    regions = instance.visits.regions.tolist()
+    search = _Search(instance, Routes.of_order(regions), SuffixLabellingParams())
     search.target, least = np.inf, dict[tuple[int, ...], float]()
-    for order in itertools.permutations(range(objective.size)):
-        if objective.ends.allows(order):
-            for t in range(1, objective.size):
-                least[order[t:]] = min(least.get(order[t:], np.inf), objective(order))
+    for order in itertools.permutations(range(len(regions))):
+        value = instance(Routes.of_order([regions[k] for k in order]))
+        for t in range(1, len(order)):
+            least[order[t:]] = min(least.get(order[t:], np.inf), value)
     search._drop_dominated = lambda labels: labels  # type: ignore[method-assign]
     suffixes, labels = [(int(last),) for last in search.endings().last], search.endings()
-    for position in range(objective.size - 1, 0, -1):
+    for position in range(len(regions) - 1, 0, -1):
         bounds = search.completion.bounds(labels, position)
         known = np.array([least.get(suffix, np.inf) for suffix in suffixes])
         assert (bounds <= known + 1e-12 * abs(known)).all()
@@ -168,11 +162,12 @@ def test_long_gradient_steps_are_enumerated(seed: int) -> None:
 
 def test_labels_that_are_too_many_prove_nothing() -> None:
     asked = random_objective_problem(2, 8)
-    objective = paired_of(asked)
-    start = np.array(plan(asked, "random").order)
-    found = label_suffixes(objective, start, Budget(), SuffixLabellingParams(labels=3))
-    assert not found.proved
-    assert "the limit of 3 labels was reached" in found.cause
+    start = Answer(Routes.of_order(plan(asked, "random").order), "random")
+    few = DEFAULTS._replace(suffix_labelling=DEFAULTS.suffix_labelling._replace(labels=3))
+    found = SuffixLabelling("most_regions").prove(asked.instance, start, np.random.default_rng(0), Budget(), few)
+    assert not found.optimal
+    assert found.routes == start.routes
+    assert "the limit of 3 labels was reached" in found.notes[0]
     assert plan(asked, "exact", time_limit=1e-3).optimal in (True, False)
 
 
@@ -188,73 +183,44 @@ def test_every_method_prices_its_route_by_the_true_loss(method: str) -> None:
     assert found.guarantee.value in (None, 1.0)
 
 
-def make_search(asked: Problem, seed: int, directed: bool) -> tuple[Paired, TourSearch]:
-    """Return a problem's objective, and a search of it from a random order."""
-    objective = paired_of(asked)
-    rng = np.random.default_rng(seed)
-    if directed:
-        travel = TravelMatrix(objective.travel.matrix * rng.uniform(0.7, 1.3, objective.travel.matrix.shape))
-        objective = Paired(travel, objective.pairs, objective.ends)
-    start = objective.ends.repair(rng.permutation(objective.size))
-    return objective, TourSearch(objective, start, candidates_of(objective, 8), KOptParams())
+def instance_of(seed: int, size: int, directed: bool) -> Instance:
+    """Return the instance of a random problem, with travel that differs by direction if `directed`."""
+    instance = random_objective_problem(seed, size).instance
+    if not directed:
+        return instance
+    costs = instance.travel.matrix
+    return replace(instance, travel=TravelMatrix(costs * np.random.default_rng(seed).uniform(0.7, 1.3, costs.shape)))
 
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_moves_change_the_value_by_what_they_say_and_can_be_undone(seed: int, directed: bool) -> None:
+def test_values_along_a_search_are_those_of_its_routes(seed: int, directed: bool) -> None:
     """For equal and different samples, one λ or one per position, all kinds of ends, few and many regions."""
     for size in (7, 25):
-        objective, search = make_search(random_objective_problem(seed, size), seed, directed)
-        rng = np.random.default_rng(seed)
-        value, made, bridges = objective(search.order()), 0, 0
-        assert search.value(search.order()) == value
-        for vertex in rng.permutation(search.vertices).tolist():
-            gain = search.core.improve(vertex)
-            if gain:
-                after = objective(search.order())
-                assert value - after == pytest.approx(gain, abs=1e-9 * abs(value))
-                assert objective.ends.allows(search.order())
-                value, made = after, made + 1
-        assert isinstance(search.terms, PairTerms)
-        order, price = search.order(), search.terms.error
-        assert search.terms.value(search.tour()) == pytest.approx(price, rel=1e-12)
-        search.core.keep_changes()
-        for _ in range(20):
-            vertex, bits = int(rng.integers(search.vertices)), int(rng.integers(1 << 30))
-            worse = search.core.perturb_at(vertex, bits, np.full(4, -1))
-            if worse < np.inf:
-                assert objective(search.order()) - value == pytest.approx(worse, abs=1e-9 * abs(value))
-                bridges += 1
-            search.core.undo()
-            assert search.order().tolist() == order.tolist()
-            assert search.terms.error == pytest.approx(price, rel=1e-12)
-        assert made > 0
-        assert bridges > 0 or size == 7
+        instance, rng = instance_of(seed, size, directed), np.random.default_rng(seed)
+        start = instance.orders.routes(instance.orders.ends.repair(rng.permutation(size)))
+        for rearranged in (0.0, 0.5, 1.0):
+            annealing, value = Annealing(instance, rng, DEFAULTS.ruin._replace(rearranged=rearranged)), instance(start)
+            annealing.begin(start, instance.service(start))
+            annealing.search.insert(np.empty(0, dtype=np.int64))
+            assert annealing.search.best_value == pytest.approx(value, rel=1e-9)
+            for temperature in (0.01 * value, 0.0):
+                annealing.search.run(20 * size, temperature)
+                assert annealing.best is not None
+                assert instance(annealing.best) <= value * (1 + 1e-12)
+                value = instance(annealing.best)
+                assert annealing.search.best_value == pytest.approx(value, rel=1e-9)
+            assert value < instance(start) or size == 7
 
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_small_problems_are_searched_to_the_optimum(seed: int, directed: bool) -> None:
-    objective, _ = make_search(random_objective_problem(seed, 6), seed, directed)
-    allowed = [order for order in itertools.permutations(range(6)) if objective.ends.allows(order)]
-    found = iterated_local_search(objective, np.random.default_rng(0), Budget(), 300, 3)
-    assert objective.ends.allows(found)
-    assert objective(found) == pytest.approx(min(map(objective, allowed)), rel=1e-9)
-
-
-def test_visits_without_effect_on_the_end_are_omitted() -> None:
-    """With little retention, only the last positions count, and values still agree with the objective."""
-    rng = np.random.default_rng(1)
-    asked = Problem(coordinates=rng.random((120, 2)), vectors=rng.standard_normal((120, 3)),
-                    learner=Proximal(12, 100, 0.5, regularization=0.2))  # fmt: skip
-    objective, search = make_search(asked, 1, False)
-    assert isinstance(search.terms, PairTerms)
-    assert search.terms.reach < 60
-    before = objective(search.order())
-    search.descend(Budget())
-    legs = float(objective.legs(search.order()).sum())
-    assert objective(search.order()) < before
-    assert objective(search.order()) - legs == pytest.approx(search.terms.error, rel=1e-10)
+    instance = instance_of(seed, 6, directed)
+    least, _ = law_of_instance(instance).best()
+    found = solve(instance, METHODS["search"], np.random.default_rng(0), Budget(), bounds=False).routes
+    assert instance.allows(found)
+    assert instance(found) == pytest.approx(least, rel=1e-9)
 
 
 def test_the_same_seed_gives_the_same_route_and_search_is_near_the_optimum() -> None:
@@ -270,7 +236,7 @@ def test_beyond_many_regions_searches_go_by_typical_pair_terms() -> None:
     rng = np.random.default_rng(0)
     asked = Problem(coordinates=rng.random((40, 2)), vectors=rng.standard_normal((40, 3)),
                     learner=Proximal(12, 15, 0.5, regularization=1.0))  # fmt: skip
-    few = DEFAULTS._replace(pair_search=PairSearchParams(most_regions=39))
+    few = DEFAULTS._replace(ruin=DEFAULTS.ruin._replace(most_orders=39))
     found = plan(asked, "search", params=few)
     assert any("typical pair terms" in note for note in found.notes)
     assert found.loss.total == pytest.approx(expected_loss(asked, found.order).total)

@@ -12,19 +12,19 @@ import pytest
 
 from learnroute import InputError, Learner, plan
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Linear, Weighted
-from learnroute.model.pairs import LinearError
+from learnroute.model.linear import Linear, Weighted
+from learnroute.model.relaxation import LinearError
 from learnroute.model.travel import Places, TravelMatrix
 from learnroute.model.validation import IntArray
-from learnroute.solvers import methods
-from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers import methods, tours
+from learnroute.solvers.contract import Budget, Order
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.local_search.candidates import candidates_of
 from learnroute.solvers.local_search.iterated import iterated_local_search, members_for, search_effort
 from learnroute.solvers.local_search.rotations import best_cut
 from learnroute.solvers.local_search.tour_search import TourSearch
-from learnroute.solvers.methods import search
-from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, KOptParams, PopulationParams, SolverParams
+from learnroute.solvers.params import IteratedLocalSearchParams, KOptParams, PopulationParams, SolverParams
+from learnroute.solvers.solve import solve
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric, linear_of
 
@@ -40,7 +40,8 @@ def test_finds_the_optimum_of_small_problems(learner: str) -> None:
         )
         objective = linear_of(problem)
         least = objective(held_karp(objective, RNG(0), Budget()).order)
-        assert objective(search(objective, RNG(seed), Budget()).order) == pytest.approx(least, rel=1e-10)
+        found = solve(problem.instance, methods.METHODS["search"], RNG(seed), Budget(), bounds=False)
+        assert objective(found.routes.order) == pytest.approx(least, rel=1e-10)
 
 
 def test_same_seed_same_route_and_never_worse_than_the_start() -> None:
@@ -90,27 +91,27 @@ def test_geometric_weights_are_recognised() -> None:
 def test_auto_leaves_time_for_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     deadlines: list[float] = []
 
-    def noted(objective: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams) -> Answer:
+    def noted(objective: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams) -> Order:
         deadlines.append(budget.deadline)
-        return Answer(np.arange(objective.size), "algorithm1")
+        return Order(np.arange(objective.size))
 
-    monkeypatch.setattr(methods, "algorithm1", noted)
-    monkeypatch.setattr(methods, "iterated_local_search", lambda *_args, initial, **_more: initial)
+    monkeypatch.setattr(tours, "algorithm1", noted)
+    monkeypatch.setattr(tours, "iterated_local_search", lambda *_args, initial, **_more: initial)
     budget = Budget.of(1000.0)
-    methods.auto(linear_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget, DEFAULTS)
+    solve(random_problem("euclidean", 120, UNDER).instance, methods.METHODS["auto"], RNG(0), budget)
     assert deadlines[0] < budget.deadline - 400
 
 
 def test_a_search_leaves_time_for_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     deadlines: list[float] = []
 
-    def noted(objective: Linear, _rng: np.random.Generator, budget: Budget, **_more: Any) -> IntArray:
+    def noted(objective: Linear, _rng: np.random.Generator, budget: Budget, *_rest: Any, **_more: Any) -> IntArray:
         deadlines.append(budget.deadline)
         return np.arange(objective.size)
 
-    monkeypatch.setattr(methods, "iterated_local_search", noted)
+    monkeypatch.setattr(tours, "iterated_local_search", noted)
     budget = Budget.of(1000.0)
-    search(linear_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget)
+    solve(random_problem("euclidean", 120, UNDER).instance, methods.METHODS["search"], RNG(0), budget)
     assert deadlines[0] < budget.deadline - 100
 
 

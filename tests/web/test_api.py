@@ -31,7 +31,7 @@ from learnroute import (
 )  # fmt: skip
 from learnroute.formats import DEGREES, PLACES_NEEDED, PLAN_WRITERS
 from learnroute.formats.schemas import plan_schema
-from learnroute.model.fleet_losses import error_histories
+from learnroute.model.value import error_histories
 from learnroute.web.assets import examples, page_files
 from learnroute.web.requests import PlanRequest
 from learnroute.web.settings import Limits, Settings

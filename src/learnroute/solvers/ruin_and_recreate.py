@@ -130,12 +130,12 @@ class Annealing:
         instance, rules = self.instance, self.instance.visits
         if instance.allows(given):
             return given
-        ends = [end for end in (instance.first, instance.ends.last) if end is not None]
-        counts, kept, models = Counter(ends), [], []
+        front, back = self._fixed
+        counts, kept, models = Counter([*front, *back]), [], []
         for route, row in zip(given.vehicles, given.models, strict=True):
             visits = []
             for region, model in zip(route, row, strict=True):
-                if region not in ends and counts[region] < rules.repeats[region]:
+                if region not in (*front, *back) and counts[region] < rules.repeats[region]:
                     counts[region] += 1
                     visits.append((region, model))
             kept.append([region for region, _ in visits])
@@ -144,15 +144,20 @@ class Annealing:
             return self._ends()
         if instance.fleet.vehicles > 1:
             return Routes.of_vehicles(kept)
-        front = [] if instance.first is None else [instance.first]
-        back = ends[len(front) :]
         whole = [*front, *kept[0], *back]
         return Routes.of_models(whole, [*[0] * len(front), *models[0], *[0] * len(back)])
+
+    @property
+    def _fixed(self) -> tuple[list[int], list[int]]:
+        """The first and the last visit, if they are fixed; without the last one if only one visit is allowed there."""
+        first, last, rules = self.instance.first, self.instance.ends.last, self.instance.visits
+        once = last == first and (rules.at_most < 2 or rules.repeats[last] < 2)
+        return [] if first is None else [first], [] if last is None or once else [last]
 
     def _ends(self) -> Routes:
         """Return routes with only the visits that every route has."""
         instance, vehicles = self.instance, self.instance.fleet.vehicles
-        ends = [end for end in dict.fromkeys((instance.first, instance.ends.last)) if end is not None]
+        ends = [*self._fixed[0], *self._fixed[1]]
         if vehicles > 1:
             return Routes.of_vehicles([[]] * vehicles)
         return Routes.of_models(ends, self.rng.integers(instance.fleet.size, size=len(ends)))

@@ -11,6 +11,7 @@ from learnroute.errors import RefusedError
 from learnroute.model.instance import Instance
 from learnroute.model.routes import Routes
 from learnroute.solvers.contract import Answer, Budget, Improver, Rung
+from learnroute.solvers.exact.proof import branching_alone
 from learnroute.solvers.methods import Method
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.ruin_and_recreate import RuinAndRecreate, infeasible
@@ -118,6 +119,7 @@ def _refusal(instance: Instance, params: SolverParams) -> RefusedError:
         reason = f"with a regularised learner, proofs are attempted up to {most} regions"
         return RefusedError(f"exact: {size} regions; {reason}; {search}")
     proof = params.proof
-    more = f" (up to {proof.branch_and_cut.most_regions} where travel is symmetric and m < n)"
-    reason = f"proofs are attempted up to {proof.ng_route.most_regions} regions{more}"
+    alone, many = branching_alone(instance.orders.relaxation, proof), proof.branch_and_cut.most_regions
+    more = "" if alone else f" (up to {many} where travel is symmetric and m < n)"
+    reason = f"proofs are attempted up to {many if alone else proof.ng_route.most_regions} regions{more}"
     return RefusedError(f"exact: {instance.orders.size} regions; {reason}; {search}")
