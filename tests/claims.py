@@ -29,7 +29,7 @@ from learnroute.model.spectrum import largest_rate
 from learnroute.model.validation import FloatArray
 
 TOLERANCE = Fraction(1, 10**10)  # share of the total by which an optimal route may exceed the optimum
-SMALLEST = Fraction(2) ** -1022  # the smallest normal number of float64
+SMALLEST = Fraction(2) ** -690  # numbers that differ by less count as equal
 
 EDGES = (0.0, 0.0, 1.0, 1.0, 0.5, 0.25, 1e-9, 1 - 1e-9)
 

@@ -18,9 +18,10 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import SMALLEST_VALUE, FloatArray, as_count, as_number
-from learnroute.planner import decide_learner, plan_within
+from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
+from learnroute.tuning import decide_learner
 
 MOST_DRAWS = 100_000
 MOST_REGIONS = 2000

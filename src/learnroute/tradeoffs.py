@@ -19,12 +19,12 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import as_count
-from learnroute.planner import decide_learner, plan_within
+from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
-from learnroute.tuning import objective_for_method
+from learnroute.tuning import decide_learner, objective_for_method
 
 MOST_EXACT = 14  # regions up to which the whole Pareto front is computed, ...
 MOST_VISITS = 8  # ... and the limit for both regions and visits if visits are optional

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, check_type
 from learnroute.model.fleet_losses import fleet_objective_of
 from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, train
@@ -82,6 +82,12 @@ class Tuned:
     high: float
     seconds: float = 0.0
 
+    @property
+    def searched(self) -> tuple[float, float]:
+        """The range of λ that was searched."""
+        table = FINE if isinstance(self.regularization, tuple) else GRID
+        return float(table[0]), float(table[-1])
+
 
 def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> Solve:
     """Return a function that finds routes without bounds: by a method, or by `search` if proofs take long."""
@@ -128,6 +134,16 @@ def tune(problem: Problem, solve: Solve, budget: Budget, starts: Starts = None) 
     requested = problem.learner.regularization
     found = tune_constant(problem, solve, budget, starts)
     return tune_schedule(problem, solve, budget, found, starts) if requested == SCHEDULE else found
+
+
+def decide_learner(problem: Problem, seed: int, budget: Budget) -> Problem:
+    """Return the problem with its regularisation chosen if it asks for that, otherwise the problem itself."""
+    check_type("problem", problem, Problem)
+    if not problem.learner.undecided:
+        return problem
+    starts = starting_routes(problem, seed, budget)
+    found = tune(problem, route_finder(problem, METHODS["search"], seed, budget), budget, starts)
+    return problem.with_regularization(found.regularization)
 
 
 def starting_routes(
@@ -413,7 +429,7 @@ def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatA
         return
     objective = visit_objective_of(problem.with_regularization(1.0))
     rules = objective.rules
-    if sequences(rules.repeats[rules.allowed], rules.at_most) > SEQUENCES:
+    if sequences(rules.repeats[rules.allowed], rules.at_most, SEQUENCES) > SEQUENCES:
         return
     tables = {n: _step(problem, n, FINE) for n in np.unique(problem.counts).tolist()}
     steps = np.array([tables[n] for n in problem.counts.tolist()])

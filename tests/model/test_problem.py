@@ -3,18 +3,20 @@ from __future__ import annotations
 import dataclasses
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import oracle
-from learnroute import Fleet, InputError, Learner, Problem, Visits
+from learnroute import Fleet, InputError, Learner, Problem, Visits, plan, read_problem, write_problem
 from learnroute.model.dissimilarities import distance_sums
-from samples import UNDER, small
+from samples import OVER, UNDER, small
 
 SQUARE = [[0, 1], [1, 0]]
 
@@ -71,7 +73,15 @@ SQUARE = [[0, 1], [1, 0]]
         ({"travel": np.float64(3)}, "travel = 3.0: expected a list of rows"),
         ({"coordinates": [[0, 0, 0]] * 4}, "coordinates[0] has 3 entries: expected 2"),
         ({"coordinates": [[0, 0], [1, 1]]}, "coordinates has 2 rows: expected 4"),
-        ({"initial_model": [1.0]}, "initial_model: given without truth"),
+        ({"initial_model": [1.0]}, "initial_model: given without truth and vectors"),
+        (
+            {"initial_model": [1.0], "vectors": [[1.0, 2.0]] * 4, "dissimilarity": None, "initial": None},
+            "initial_model has 1 entries: expected 2",
+        ),
+        (
+            {"initial_model": [1.0], "vectors": [[1.0]] * 4, "dissimilarity": None, "initial": [1.0] * 4},
+            "initial_model: given with initial",
+        ),
         ({"truth": [[1.0] * 81] * 4}, "truth[0] has 81 entries"),
         ({"truth": [[1.0, 2.0]] * 4, "initial_model": [0]}, "initial_model has 1 entries: expected 2"),
         ({"title": "two\nlines"}, "title = 'two\\nlines': expected one line"),
@@ -312,3 +322,53 @@ def test_vectors_need_no_matrix() -> None:
     problem = Problem(np.zeros((size, size)), UNDER, vectors=vectors)
     assert problem.dissimilarity is None
     assert int(np.argmin(problem.scores)) == int(np.argmin(((vectors - vectors.mean(axis=0)) ** 2).sum(axis=1)))
+
+
+# The initial model
+
+MODELS = np.array([[0.0, 1.0], [1.0, 1.0], [3.0, -1.0], [2.0, 2.0]])
+FIRST = [4.0, -2.0]
+SQUARES = ((MODELS - FIRST) ** 2).sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize("known", [("vectors", "truth"), ("vectors",), ("truth",)])
+def test_initial_errors_are_those_of_the_initial_model(known: tuple[str, ...]) -> None:
+    given: dict[str, Any] = {**dict.fromkeys(known, MODELS), "initial_model": FIRST, "initial": None}
+    if "vectors" in known:
+        given["dissimilarity"] = None
+    problem = small(OVER, **given)
+    assert problem.initial.tolist() == SQUARES
+    data = {"travel": problem.travel.tolist(), "learner": OVER.to_dict()}
+    data |= {name: MODELS.tolist() for name in known} | {"initial_model": FIRST}
+    if "vectors" not in known:
+        data["dissimilarity"] = problem.dissimilarity.tolist()  # type: ignore[union-attr]
+    assert Problem.from_dict(data).initial.tolist() == SQUARES
+    tables: dict[str, Any] = {name: pd.DataFrame(MODELS, list("ABCD"), ["slope", "height"]) for name in known}
+    labelled = small(OVER, **{**given, **tables, "initial_model": pd.Series({"height": -2.0, "slope": 4.0})})
+    assert labelled.initial.tolist() == SQUARES
+    found = plan(problem)
+    if known == ("vectors", "truth"):
+        assert found.true_loss is not None
+        assert found.loss.total == pytest.approx(found.true_loss.total)
+    assert not any("initial model is assumed" in note for note in found.notes)
+    assert problem.replace(title="renamed").initial.tolist() == SQUARES
+
+
+def test_given_initial_errors_stay_beside_true_models(tmp_path: Path) -> None:
+    """They are upper bounds, and 0 is one of the values that they can have."""
+    for initial in ([9.0] * 4, [0.0] * 4):
+        problem = small(OVER, truth=MODELS, initial_model=FIRST, initial=initial)
+        assert problem.initial.tolist() == initial
+        for name in ("one.json", "two.npz"):
+            write_problem(problem, tmp_path / name)
+            assert read_problem(tmp_path / name).initial.tolist() == initial
+
+
+def test_an_initial_model_of_vectors_is_optional_visits_start(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"vectors": MODELS, "dissimilarity": None, "initial": None, "visits": Visits()}
+    with pytest.raises(InputError, match="initial: missing; optional visits need"):
+        small(OVER, **given)
+    problem = small(OVER, **given, initial_model=FIRST)
+    assert problem.initial.tolist() == SQUARES
+    write_problem(problem, tmp_path / "one.npz")
+    assert read_problem(tmp_path / "one.npz").initial.tolist() == SQUARES

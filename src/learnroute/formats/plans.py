@@ -12,6 +12,7 @@ from learnroute.model.certificates import read_certificate
 from learnroute.model.fleet_losses import as_fleet_routes
 from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.order_effect import as_rehearsal
+from learnroute.model.plan_rules import rule_differences
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import PRINTED, SAME
@@ -25,6 +26,10 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     `verify` checks them.
     """
     data = with_routes(data)
+    if differences := rule_differences(problem, data):
+        raise InputError(differences)
+    if problem.fleet_rules is None and "order" not in data:
+        raise InputError("missing; give the order of visits", field="order")
     problem = problem.with_dissimilarities(data.get("dissimilarities", problem.dissimilarity_kind))
     trained = data.get("learner")
     if problem.learner.undecided and isinstance(trained, Mapping) and "regularization" in trained:

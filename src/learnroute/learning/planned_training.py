@@ -10,6 +10,7 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.learning.data import Batch, RegionData, uneven_moments
+from learnroute.learning.measures import squared_error
 from learnroute.learning.serving import PlannedFleet
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import as_importance
@@ -124,6 +125,11 @@ class PlannedTraining:
     def is_calibrated(self) -> bool:
         """Whether the plan was made for a calibrated learner, which cannot be rebuilt from the plan."""
         return isinstance(self.learner, Calibrated)
+
+    @property
+    def measure(self) -> str:
+        """The error measure that the plan predicts; empty if it is unknown."""
+        return (self.learner.measure or "") if isinstance(self.learner, Calibrated) else squared_error.__name__
 
     def fits_intercept(self, width: int) -> bool:
         """Return whether samples with `width` (scaled) features need a constant to have the plan's features."""

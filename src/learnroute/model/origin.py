@@ -72,6 +72,21 @@ class DissimilaritiesFromOrigin(Dissimilarities):
         found[:size, :size], found[size, :size] = self.regions.matrix, self.regions.initial
         return freeze(found)
 
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether the matrix of the regions can consist of squared distances."""
+        return self.regions.symmetric
+
+    @cached_property
+    def radii(self) -> FloatArray:
+        """The squared distances of the regions' points to their weighted mean; the origin is at that mean."""
+        return freeze(np.append(self.regions.radii, 0.0))
+
+    @cached_property
+    def misfit(self) -> tuple[float, float]:
+        """Maximum amounts by which dissimilarities of regions are below and above distances of points."""
+        return self.regions.misfit
+
     def largest(self) -> FloatArray:
         """Return an upper bound on a_k for each region."""
         return np.append(self.regions.largest(), 0.0)

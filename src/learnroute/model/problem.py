@@ -22,6 +22,7 @@ from learnroute.model.fields import (
     as_dissimilarities,
     as_estimates,
     as_importance,
+    as_initial,
     as_initial_model,
     as_lower_bounds,
     as_rows,
@@ -104,8 +105,8 @@ class Problem:
         Instead of `dissimilarity`: a T x T matrix D of measured errors. `transfer[k, j]` is the error in region j of a
         model trained in region k alone (`learnroute.learning.transfer`). D may be asymmetric, with a nonzero diagonal.
     initial
-        Upper bounds Δ_i0 on the squared distance between a region's true model and the learner's initial model;
-        0 if omitted.
+        Upper bounds Δ_i0 on the squared distance between a region's true model and the learner's initial model. If
+        omitted, they are derived from `initial_model`, if that is given, and otherwise 0.
     regions
         Names of the regions; if omitted, the labels of the first labelled table, otherwise `R1`, `R2`, ….
     coordinates
@@ -114,7 +115,8 @@ class Problem:
         Whether the coordinates are (longitude, latitude) in degrees; distances are then great-circle distances in
         kilometres.
     truth, initial_model
-        The regions' true models and the learner's initial model w_0 (0 if omitted), if they are known.
+        The regions' true models and the learner's initial model w_0 (0 if omitted), if they are known. Without `truth`,
+        an initial model only gives `initial`, as its squared distances to the `vectors`.
     title
         Title of the problem in printed results.
     constraints
@@ -218,7 +220,7 @@ class Problem:
         travel, dissimilarity, dissimilarity_low, dissimilarity_estimate, transfer = (
             align_square(field, tables[field], order) for field in SQUARE
         )
-        initial_model = align("initial_model", initial_model, parameter_names(truth))
+        initial_model = align("initial_model", initial_model, parameter_names(truth, vectors))
         coordinates = align_places("coordinates", coordinates, order)
         vectors, initial, truth, samples, initial_estimate, importance = (
             align(field, tables[field], order)
@@ -244,6 +246,11 @@ class Problem:
             transfer = as_square("transfer", transfer, size, meaning="errors", zero_diagonal=False)
         delta = None if dissimilarity is None else as_dissimilarities("dissimilarity", dissimilarity, size)
         models = as_rows("truth", truth, size, None, "model parameters")
+        points = as_rows("vectors", vectors, size, None, "vector entries")
+        first = as_initial_model(learner, models, points, initial_model)
+        if initial_model is not None and models is None and initial is not None:
+            reason = "given with initial, which is derived from it; without truth, give one of the two"
+            raise InputError(reason, field="initial_model")
         if not isinstance(title, str) or not title.isprintable():
             raise InputError("expected one line of printable text", field="title", value=title)
         names = as_names("regions", [f"R{i + 1}" for i in range(size)] if regions is None else regions, size)
@@ -259,15 +266,14 @@ class Problem:
         checked = {
             "learner": learner,
             "dissimilarity": delta,
-            "vectors": as_rows("vectors", vectors, size, None, "vector entries"),
-            "initial": as_vector(
-                "initial", np.zeros(size) if initial is None else initial, size, least=0.0,
-                meaning="initial dissimilarities",
+            "vectors": points,
+            "initial": as_initial(
+                initial, points if models is None else models, None if initial_model is None else first, size
             ),
             "regions": names,
             "coordinates": places,
             "truth": models,
-            "initial_model": as_initial_model(learner, models, initial_model),
+            "initial_model": None if models is None else first,
             "title": title,
             "geographic": geographic,
             "constraints": wanted,
@@ -302,7 +308,12 @@ class Problem:
         if self.fleet is not None and self.fleet_rules is not None:
             self.fleet.check(wanted, learner, transfer is not None)
         optional = self.rules is not None and not self.rules.required.all()
-        if optional and initial is None and (learner.undecided or self.updates.retention.any()):
+        if (
+            optional
+            and initial is None
+            and initial_model is None
+            and (learner.undecided or self.updates.retention.any())
+        ):
             reason = "missing; optional visits need the dissimilarity of the initial model to each region"
             raise InputError(reason, field="initial")
         if self.fleet_rules is not None and not self.initial_errors.any():
@@ -404,9 +415,10 @@ class Problem:
         """Which visits are allowed, by index."""
         visits = Visits(required=ALL) if self.visits is None else self.visits
         found = visits.compile(self.regions, [end for end in self.ends.fixed if end < self.size])
-        if self.fleet is None or self.fleet.limit is None or self.fleet_rules is not None:
+        limit = None if self.fleet is None or self.fleet_rules is not None else self.fleet.limit
+        if limit is None or limit >= found.budget:
             return found
-        return replace(found, budget=min(found.budget, self.fleet.limit))  # of the one vehicle
+        return replace(found, budget=limit, budget_field="fleet.limit")  # of the one vehicle
 
     @cached_property
     def rules(self) -> VisitRules | None:

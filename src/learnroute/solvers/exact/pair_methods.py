@@ -66,37 +66,35 @@ def auto(
     initial: IntArray | None = None,
 ) -> Answer:
     """Prove the optimum if that is quick, otherwise return the best route found."""
-    return _prove(objective, rng, budget, params, params.suffix_labelling.auto_regions, initial)
+    effort = params.suffix_labelling
+    less = effort._replace(most_regions=effort.auto_regions, labels=min(effort.labels, effort.auto_labels))
+    return _prove(objective, rng, budget, params._replace(suffix_labelling=less), initial)
 
 
 def _prove(
-    objective: Paired,
-    rng: np.random.Generator,
-    budget: Budget,
-    params: SolverParams,
-    most: int,
-    initial: IntArray | None,
+    objective: Paired, rng: np.random.Generator, budget: Budget, params: SolverParams, initial: IntArray | None
 ) -> Answer:
-    """Prove the optimum by labelling up to `most` regions; otherwise return the best order found.
+    """Prove the optimum by labelling if there are few regions; otherwise return the best order found.
 
     All orders of very few regions are tried, which is quicker.
     """
-    if objective.size <= params.suffix_labelling.fewest:
+    effort = params.suffix_labelling
+    if objective.size <= effort.fewest:
         proof = _best_of_all(objective, budget)
         if proof.proved:
             return Answer(proof.order, "exact", optimal=True)
     found = search(objective, rng, budget, params, initial)
-    if objective.size > most:
+    if objective.size > effort.most_regions:
         return found
-    few = objective.size <= params.suffix_labelling.enumerated
+    few = objective.size <= effort.enumerated
     if objective.pairs.convex:
-        proof = label_suffixes(objective, found.order, budget, params.suffix_labelling)
+        proof = label_suffixes(objective, found.order, budget, effort)
         if not proof.proved and few and not budget.exhausted:
             proof = _best_of_all(objective, budget)
     elif few:
         proof = _best_of_all(objective, budget)
     else:
-        most = params.suffix_labelling.enumerated
+        most = effort.enumerated
         note = f"with steps so long that P has negative eigenvalues, optima are proved up to {most} regions"
         return replace(found, notes=(note,))
     order = min(proof.order, found.order, key=objective)
@@ -117,7 +115,7 @@ def exact(
             f"exact: {objective.size} regions; with a regularised learner, proofs are attempted up to {most} regions; "
             "use method auto or search, which bound the distance to the optimum"
         )
-    return _prove(objective, rng, budget, params, most, initial)
+    return _prove(objective, rng, budget, params, initial)
 
 
 def forgetting_only(

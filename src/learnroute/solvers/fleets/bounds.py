@@ -63,11 +63,13 @@ def _least_error(objective: FleetObjective) -> float:
 def _accumulate(objective: FleetObjective) -> tuple[float, float, float]:
     """Return the maximum after any trainings of the coupling that no model has, of negative noise and of noise."""
     rules, most, now = objective.visits.rules, np.zeros(3), np.zeros(3)
-    tables = [table[: rules.at_most, rules.allowed] for table in objective.visits.updates.tables]
-    for retention, _, coupling, _, noise in zip(*tables, strict=True):
-        excess = float((coupling - retention * (1 - retention)).max()) + 8 * UNIT
-        added = [max(excess, 0.0), max(-float(noise.min()), 0.0), float(np.abs(noise).max())]
-        now = (float((retention - coupling).max()) * now + added) * (1 + 4 * UNIT)
+    law = objective.visits.updates.compact(np.flatnonzero(rules.allowed), rules.at_most)
+    excess = (law.coupling - law.retention * (1 - law.retention)).max(axis=1) + 8 * UNIT
+    added = np.maximum(np.column_stack([excess, -law.noise.min(axis=1), np.abs(law.noise).max(axis=1)]), 0.0)
+    retained = (law.retention - law.coupling).max(axis=1)
+    for t in range(rules.at_most):
+        row = min(t, len(added) - 1)
+        now = (retained[row] * now + added[row]) * (1 + 4 * UNIT)
         most = np.maximum(most, now)
     return float(most[0]), float(most[1]), float(most[2])
 

@@ -40,14 +40,14 @@ def exact(
     while not everything.advance(params.visit_proof.nodes_per_call):
         if budget.exhausted:
             if best is None:
-                raise infeasible(objective, rng, budget, params)
+                raise infeasible(objective, budget, params)
             note = f"{budget.end} before the proof was complete; these are the best routes found"
             return Answer.of_fleet(best, "search", complete=False, notes=(note,))
     found = routes_from(everything.best)
     if found is None or (best is not None and objective(best) < objective(found)):
         found = best
     if found is None:
-        raise infeasible(objective, rng, budget, params)
+        raise infeasible(objective, budget, params)
     value = objective(found)
     if value + margin(terms, objective.magnitude(found)) - everything.low > PROOF * abs(value):
         return Answer.of_fleet(found, "search", notes=(CANCELLED,))
@@ -61,10 +61,10 @@ def is_small(objective: FleetObjective, params: SolverParams = DEFAULTS) -> bool
         return False  # the best weights of this many models are not known for certain
     repeats = np.minimum(visits.repeats[visits.allowed], visits.at_most)
     ways = _splits if rules.vehicles > 1 else _labellings
-    total = 0.0
-    for length, many in enumerate(sequences_by_length(repeats, visits.at_most), 1):
+    total, most = 0.0, params.visit_proof.fleet_routes
+    for length, many in enumerate(sequences_by_length(repeats, visits.at_most, most), 1):
         total += many * ways(length, rules.size)
-        if total > params.visit_proof.fleet_routes:
+        if total > most:
             return False
     return True
 

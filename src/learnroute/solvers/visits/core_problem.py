@@ -51,9 +51,7 @@ class CoreProblem:
         numbers = np.arange(self.size)
         self.may_begin = (numbers == self.first) | (self.first < 0)
         self.may_end = (numbers == self.last) | (self.last < 0)
-        positions = slice(1 if objective.steady else self.at_most)
-        columns = self.regions[: 1 if objective.updates.same_regions else None]
-        tables = [np.ascontiguousarray(table[positions, columns]) for table in objective.updates.tables]
+        tables = objective.updates.compact(self.regions, self.at_most)
         self.tables = [np.broadcast_to(table, (len(table), self.size)) for table in tables]
         self.scores, self.initial = objective.known.scores[self.regions], objective.known.initial[self.regions]
         needed = objective.updates.coupled or with_forbidden

@@ -74,14 +74,18 @@ def prover(objective: VisitObjective, params: SolverParams = DEFAULTS) -> Prover
     if is_separable(objective):
         if rules.repeat == 1 and rules.budget == math.inf and regions <= params.held_karp.most_regions:
             return _by_sets
-        if regions * int(repeats.max()).bit_length() <= 64 and multisets(repeats, rules.at_most) <= limits.multisets:
+        few = multisets(repeats, rules.at_most, limits.multisets) <= limits.multisets
+        if few and regions * int(repeats.max()).bit_length() <= 64:
             return _by_labels
-    return _by_sequences if sequences(repeats, rules.at_most) <= limits.sequences else None
+    return _by_sequences if sequences(repeats, rules.at_most, limits.sequences) <= limits.sequences else None
 
 
-def multisets(repeats: IntArray, at_most: int) -> float:
-    """Return the number of multisets of up to `at_most` visits, with at most `repeats` visits to each region."""
-    return float(_by_length(repeats, np.ones(at_most + 1), at_most, np.ones(at_most + 1)).sum())
+def multisets(repeats: IntArray, at_most: int, most: float = math.inf) -> float:
+    """Return the number of multisets of up to `at_most` visits, with at most `repeats` visits to each region.
+
+    Counting ends at a number above `most`.
+    """
+    return float(_by_length(repeats, np.ones(at_most + 1), np.ones(at_most + 1), most).sum())
 
 
 def all_visits(objective: VisitObjective) -> Iterator[tuple[int, ...]]:
@@ -98,25 +102,30 @@ def all_visits(objective: VisitObjective) -> Iterator[tuple[int, ...]]:
     return longer(())
 
 
-def sequences(repeats: IntArray, at_most: int) -> float:
-    """Return the number of sequences of up to `at_most` visits."""
-    return float(sequences_by_length(repeats, at_most).sum())
+def sequences(repeats: IntArray, at_most: int, most: float = math.inf) -> float:
+    """Return the number of sequences of up to `at_most` visits. Counting ends at a number above `most`."""
+    return float(sequences_by_length(repeats, at_most, most).sum())
 
 
-def sequences_by_length(repeats: IntArray, at_most: int) -> FloatArray:
-    """Return the numbers of sequences of 1, 2, … visits, by exponential generating functions."""
+def sequences_by_length(repeats: IntArray, at_most: int, most: float = math.inf) -> FloatArray:
+    """Return the numbers of sequences of 1, 2, … visits, by exponential generating functions.
+
+    Counting ends when their sum exceeds `most`.
+    """
     with np.errstate(over="ignore", under="ignore"):
         factorials = np.cumprod([1.0, *range(1, at_most + 1)])
-        return _by_length(repeats, 1 / factorials, at_most, factorials)
+        return _by_length(repeats, 1 / factorials, factorials, most)
 
 
-def _by_length(repeats: IntArray, series: FloatArray, at_most: int, times: FloatArray) -> FloatArray:
-    product = np.ones(1)
+def _by_length(repeats: IntArray, series: FloatArray, times: FloatArray, most: float) -> FloatArray:
+    product = found = np.ones(1)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for repeat in repeats.tolist():
-            product = np.convolve(product, series[: repeat + 1])[: at_most + 1]
-        found = (product * times[: len(product)])[1:]
-    return np.nan_to_num(found, nan=np.inf, posinf=np.inf)
+            product = np.convolve(product, series[: repeat + 1])[: len(times)]
+            found = np.nan_to_num(product * times[: len(product)], nan=np.inf, posinf=np.inf)[1:]
+            if found.sum() > most:
+                break
+    return found
 
 
 def is_separable(objective: VisitObjective) -> bool:

@@ -40,8 +40,8 @@ def _least_error(objective: VisitObjective) -> float:
     radii = np.einsum("ij,ij->i", apart, apart)
     farthest = 4 * float(radii.max())  # no squared distance between two of the points is larger
     below, above = known.misfit
-    tables = [table[: rules.at_most, rules.allowed] for table in objective.updates.tables]
-    retention, plasticity, coupling, second, noise = tables
+    law = objective.updates.compact(np.flatnonzero(rules.allowed), rules.at_most)
+    retention, plasticity, coupling, second, noise = law
     convex = bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0)
     if not convex:
         below, above = below + size * above, above + below
@@ -53,25 +53,30 @@ def _least_error(objective: VisitObjective) -> float:
     uneven = abs(math.fsum([*weights, -size])) + size * UNIT  # difference between the sum of the weights and T
     worst = np.maximum(rest if convex else np.abs(rest), 0.0).max(axis=1)
 
+    excess = second - retention + coupling
+    worst_cases = (
+        (excess if convex else np.abs(excess)).max(axis=1) + 8 * UNIT,
+        np.maximum(coupling - retention * plasticity, 0.0).max(axis=1) + 8 * UNIT,
+        np.abs(coupling).max(axis=1), second.min(axis=1), second.max(axis=1), noise.min(axis=1),
+        np.abs(retention).max(axis=1), np.abs(plasticity).max(axis=1), np.abs(plasticity - (1 - retention)).max(axis=1),
+    )  # fmt: skip
+    by_position = np.broadcast_to(np.column_stack(worst_cases), (rules.at_most, len(worst_cases))).tolist()
+
     lost, noisy, kept = np.zeros(len(scatter)), 0.0, 1.0
     learnt, left, unlearnt, best = 0.0, 1.0, 0.0, np.full(len(scatter), np.inf)
     sizes = math.fsum(weights * radii)
-    for t in range(rules.at_most):
-        p, learns, q, rho = retention[t], plasticity[t], coupling[t], second[t]
-        excess, beyond = rho - p + q, float(np.maximum(q - p * learns, 0.0).max()) + 8 * UNIT
+    for t, (beside, beyond, couples, low, high, least, retains, learns, unshared) in enumerate(by_position):
         if convex:
-            lacking = max(float(excess.max()) + 8 * UNIT, beyond)
+            lacking = max(beside, beyond)
         else:  # shares of either sign: the model may lie outside of the points
             reach = max(1.0, learnt + left)
-            lacking = reach * ((1 + reach) * (float(np.abs(excess).max()) + 8 * UNIT) + reach * beyond)
-        paired = float(np.abs(q).max()) * (learnt * above + left * worst + unlearnt * farthest)
-        low, high, least = float(rho.min()), float(rho.max()), float(noise[t].min())
+            lacking = reach * ((1 + reach) * beside + reach * beyond)
+        paired = couples * (learnt * above + left * worst + unlearnt * farthest)
         lost = high * lost + lacking * (farthest + scatter) + paired
         noisy, kept = (low if noisy >= 0 else high) * noisy + least, low * kept
-        retains = float(np.abs(p).max())
-        learnt, left = retains * learnt + float(np.abs(learns).max()), retains * left
+        learnt, left = retains * learnt + learns, retains * left
         learnt = min(learnt, 1.0) if convex else learnt
-        unlearnt = retains * unlearnt + float(np.abs(learns - (1 - p)).max()) + UNIT
+        unlearnt = retains * unlearnt + unshared + UNIT
         if t + 1 < rules.at_least:
             continue
         parts = [size * noisy, size * kept * scatter, -size * lost, -learnt * below, -left * missed]
