@@ -17,10 +17,13 @@ from learnroute import (
     Learner,
     Problem,
     Proximal,
+    Visits,
+    compare_fleets,
     compare_learners,
     evaluate,
     expected_loss,
     plan,
+    visit_curve,
     write_problem,
 )
 from learnroute.model.pooled import floor_of
@@ -204,3 +207,13 @@ def test_predictions_that_can_be_are_not_doubted() -> None:
     assert [
         note for note in found.notes if "below 0 in " in note and f"the least {min(found.expected_errors):.4g}" in note
     ]
+
+
+def test_tables_of_visits_and_fleets_doubt_their_best_row() -> None:
+    problem = noisy(1, Proximal(10, 30, 0.5, regularization="auto"), size=5)
+    for table in (visit_curve(problem), compare_fleets(problem, vehicles=[1, 2], models=[], serve="merged", rounds=1)):
+        said = doubts(table.notes)
+        assert any("is below" in note for note in said)
+        assert table.to_dict()["notes"] == list(table.notes)
+    near = small(Proximal(60, 100, 0.5, regularization="auto"), initial=[0.01] * 4, visits=Visits("all"))
+    assert any("λ = 1e+09 is at an end" in note for note in visit_curve(near).notes)
