@@ -30,6 +30,7 @@ from learnroute.formats import json_files
 from learnroute.learning import simulate
 from learnroute.model.learners import Learner, Proximal
 from learnroute.model.losses import error_over_time
+from learnroute.visit_curves import VisitCurve, VisitRow
 
 
 def problems(first: int, last: int) -> list[Problem]:
@@ -207,6 +208,20 @@ def test_the_curve_has_the_best_route_of_each_length() -> None:
         assert row.optimal
     assert curve.rows[curve.best].total == pytest.approx(plan(optional).loss.total)
     assert curve.summary == "3 visits bring a smaller error than 6, with 50 % of the travel"
+
+
+def test_the_summary_names_the_visits_that_help_if_all_together_do_not() -> None:
+    rows = [
+        VisitRow(k, ("R1",) * k, (0,) * k, error, float(k), error + k / 100) for k, error in enumerate((4, 3, 1, 5))
+    ]
+    curve = VisitCurve(tuple(rows), 0.5)
+    assert curve.rows[curve.best].visits == 2
+    assert curve.summary == "2 visits bring the error from 4 to 1"
+    dear = VisitCurve(tuple(replace(row, total=row.total + 9 * row.visits) for row in rows), 0.5)
+    assert dear.best == 0
+    assert dear.summary == "2 visits bring the error from 4 to 1"
+    worse = VisitCurve(tuple(replace(row, error=4.0 + row.visits) for row in rows), 0.5)
+    assert worse.summary == "up to 3 visits do not bring the error below that of the initial model"
 
 
 def test_the_curve_begins_with_the_initial_model_and_what_must_be_visited() -> None:

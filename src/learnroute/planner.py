@@ -19,7 +19,15 @@ from learnroute.model.ends import Ends
 from learnroute.model.fleet_losses import fleet_objective_of, fleet_routes_of
 from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
 from learnroute.model.losses import Loss, as_order, indices_of, objective_of, visit_objective_of
-from learnroute.model.notes import fleet_notes, initial_model_note, travel_note, visits_notes
+from learnroute.model.notes import (
+    fleet_notes,
+    impossible_error_notes,
+    initial_model_note,
+    law_note,
+    regularization_note,
+    travel_note,
+    visits_notes,
+)
 from learnroute.model.objective import Objective, Weighted
 from learnroute.model.problem import UPPER, Problem
 from learnroute.model.result import Guarantee, Plan
@@ -229,21 +237,13 @@ def _plan_with_learner(
 
 
 def _choice_note(made: Plan, problem: Problem, found: Tuned) -> Plan:
-    """Add a note on how the regularisation was chosen."""
+    """Add how the regularisation was chosen, and a note if it is at an end of its range."""
     return replace(
         made,
+        notes=(*made.notes, *regularization_note(found.regularization, *found.searched)),
         chosen=str(problem.learner.training["regularization"]),
         regularization_range=(found.low, found.high),
     )
-
-
-def decide_learner(problem: Problem, seed: int, budget: Budget) -> Problem:
-    """Return the problem with its regularisation chosen if it asks for that, otherwise the problem itself."""
-    check_type("problem", problem, Problem)
-    if not problem.learner.undecided:
-        return problem
-    found = tune(problem, route_finder(problem, METHODS["search"], seed, budget), budget)
-    return problem.with_regularization(found.regularization)
 
 
 def _with_warm_start(problem: Problem, objective: Objective, method: Method, initial: Sequence[str | int]) -> Solver:
@@ -382,6 +382,8 @@ def assess(
             *_bound_note(problem, priced.loss_at_most),
             *travel_note(problem, loss),
             *initial_model_note(problem, priced.order),
+            *impossible_error_notes(problem, priced),
+            *law_note(problem),
             *visits_notes(problem, priced, optimal),
             *fleet_notes(problem),
         ),

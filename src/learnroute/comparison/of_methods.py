@@ -20,12 +20,12 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import IntArray, as_count
 from learnroute.model.visit_objective import VisitObjective
-from learnroute.planner import assess, decide_learner, plan_within
+from learnroute.planner import assess, plan_within
 from learnroute.solvers.contract import Answer, Budget, Progress, Rounds
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS, Method, method_by_name
-from learnroute.tuning import objective_for_method
+from learnroute.tuning import decide_learner, objective_for_method
 
 HEADS = {
     "travel": "travel", "dissimilarity": "dissimilar", "initial": "initial model", "noise": "noise",

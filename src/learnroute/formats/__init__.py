@@ -292,6 +292,39 @@ def main_file(path: Path) -> Path:
     return found[0] if found else path
 
 
+def files_of_problem(path: Path) -> tuple[Path, ...]:
+    """Return all files that a problem may be read from: its file and those beside it, or the tables of a folder."""
+    try:
+        file = main_file(path)
+    except InputError:  # reported when the problem is read
+        return (path,)
+    if is_folder(file):
+        return (path, *_tables(file))
+    return (path, file, *_companion(file), *(_tables(file.parent) if file.suffix.lower() == ".csv" else ()))
+
+
+def files_of_samples(path: Path) -> tuple[Path, ...]:
+    """Return all files that samples may be read from: a table, or the tables of a folder or of its train and test."""
+    folders = (path, path / "train", path / "test") if is_folder(path) else ()
+    return (path, *(file for folder in folders for file in folder.glob("*.csv")))
+
+
+def files_to_write(path: Path) -> tuple[Path, ...]:
+    """Return all files that a command may write for a path: the file and its companion, or the tables of a folder."""
+    if path.suffix and not is_folder(path):
+        return (path, *_companion(path))
+    return (*_tables(path), *files_of_samples(path))
+
+
+def _companion(path: Path) -> tuple[Path, ...]:
+    has_one = path.suffix.lower() in (".tsp", ".atsp", ".graphml")
+    return (_module("companion").companion_path(path),) if has_one else ()
+
+
+def _tables(folder: Path) -> tuple[Path, ...]:
+    return tuple(folder / name for name in _module("csv_files").TABLES)
+
+
 def _is_places(file: Path) -> bool:
     try:
         return bool(_module("places").is_places(file))

@@ -102,6 +102,22 @@ class Dissimilarities:
         below = float((under * weights).sum(axis=1).max()) + math.fsum(weights) * rounding
         return below, float(over.max()) + rounding
 
+    def sum_of_rows(self, order: IntArray, shares: FloatArray) -> FloatArray:
+        """Return the sum of the rows of Δ of an order of stops, each times its share.
+
+        For vectors, it takes O(T·m): the rows' scatter about their mean, plus the distances from it. No region's error
+        loses digits because others are larger.
+        """
+        if not shares.any():
+            return np.zeros(self.size)
+        total = math.fsum(shares)
+        if self.vectors is None or "matrix" in self.__dict__ or total == 0:
+            return np.asarray(shares @ self.matrix[order])
+        by_region = np.zeros(self.size)
+        np.add.at(by_region, order, shares)
+        apart = _squares(subtract_mean(self.vectors, by_region))
+        return np.asarray(float(shares @ apart[order]) + total * apart)
+
     def errors_before(self, order: IntArray, along: Updates) -> FloatArray:
         """Return a_k just before the visit to each stop k of an order: its mean dissimilarity to the current model.
 

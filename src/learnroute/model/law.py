@@ -195,13 +195,13 @@ def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: 
     )
 
 
-def errors_after(known: Dissimilarities, order: Sequence[int], along: Updates) -> ModelErrors:
+def errors_after(known: Dissimilarities, order: Sequence[int] | IntArray, along: Updates) -> ModelErrors:
     """Return the errors in all regions after the last visit of an order, by unrolling the law."""
     if not len(order):
         return ModelErrors(known.initial)
     visits, later = np.asarray(order, dtype=np.int64), products_after(along.retention)
     noise = along.noise - along.coupling * known.errors_before(visits, along) if along.coupled else along.noise
-    own = later[0] * along.retention[0] * known.initial + (later * along.plasticity) @ known.matrix[visits]
+    own = later[0] * along.retention[0] * known.initial + known.sum_of_rows(visits, later * along.plasticity)
     return ModelErrors(own, products_after(along.second) @ noise)
 
 

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean
 from learnroute.model.depot import border
-from learnroute.model.dissimilarities import Dissimilarities, distance_sums, subtract_mean
+from learnroute.model.dissimilarities import Dissimilarities, distance_sums
 from learnroute.model.ends import Ends
-from learnroute.model.law import ModelErrors, Step, Updates, error_parts, follow, products_after
+from learnroute.model.law import ModelErrors, Step, Updates, error_parts, errors_after, follow, products_after
 from learnroute.model.objective import Objective
 from learnroute.model.origin import order_objective
 from learnroute.model.pairs import Pairs
@@ -244,26 +244,15 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     return freeze(np.array([first.total, *(errors.total for errors in visits)]))
 
 
-def final_errors(problem: Problem, order: ArrayLike, error: float | None = None) -> FloatArray:
+def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
     """Return the expected error in each region after the last visit, as a test would measure it.
 
     Regions are in the order of their first visits, followed by the unvisited ones. The result is the last row of
-    `error_over_time`, computed without the other rows. `error` is the mean over all regions, if known.
+    `error_over_time`, computed without the other rows.
     """
-    stops, known = as_order(problem, order), problem.dissimilarities
-    shares = model_shares(problem, stops)
-    if known.vectors is None:
-        learnt = shares @ known.matrix[stops]
-    else:
-        total = math.fsum(shares)
-        points = subtract_mean(known.vectors, known.region_weights)
-        middle = shares @ points[stops] / total if total else np.zeros(points.shape[1])
-        apart = ((points - middle) ** 2).sum(axis=1)
-        learnt = float(shares @ apart[stops]) + total * apart
-    model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
-    mean = _loss(problem, known, stops).error if error is None else error
-    common = mean - math.fsum(known.region_weights * model) / problem.size
-    return freeze((model + common)[visited_then_skipped(stops.tolist(), problem.size)])
+    stops = as_order(problem, order)
+    errors = errors_after(problem.dissimilarities, stops, problem.updates.along(stops))
+    return freeze(errors.total[visited_then_skipped(stops.tolist(), problem.size)])
 
 
 def objective_of(problem: Problem) -> Objective:

@@ -167,7 +167,8 @@ def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]
 def check_budget(rules: VisitRules, travel: float) -> None:
     """Reject a route whose travel exceeds the budget by more than rounding."""
     if is_less(rules.budget, travel, SAME):
-        raise InputError(f"travels {travel:.6g}, but the budget is {rules.budget:g} (visits.budget)", field="route")
+        reason = f"travels {travel:.6g}, but the budget is {rules.budget:g} ({rules.budget_field})"
+        raise InputError(reason, field="route")
 
 
 def _names(field: str, given: Any) -> tuple[str, ...]:

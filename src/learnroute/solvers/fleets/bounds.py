@@ -27,10 +27,8 @@ def fleet_bound(objective: FleetObjective) -> Simple | None:
     obeyed = min(retention.min(), coupling.min(), second.min()) >= 0 and retention.max() <= 1
     if not objective.rules.merged or not fitted or not obeyed:
         return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        terms = [_least_error(objective), objective.visits.rate * _least_travel(objective)]
-    bound = math.fsum(terms) - margin(objective.size + 2, math.fsum(map(abs, terms)))
-    return Simple(bound) if math.isfinite(bound) else None
+    terms = [_least_error(objective), objective.visits.rate * _least_travel(objective)]
+    return Simple(math.fsum(terms) - margin(objective.size + 2, math.fsum(map(abs, terms))))
 
 
 def _least_error(objective: FleetObjective) -> float:

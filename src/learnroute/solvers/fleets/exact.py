@@ -40,14 +40,14 @@ def exact(
     while not everything.advance(params.visit_proof.nodes_per_call):
         if budget.exhausted:
             if best is None:
-                raise infeasible(objective, rng, budget, params)
+                raise infeasible(objective, budget, params)
             note = f"{budget.end} before the proof was complete; these are the best routes found"
             return Answer.of_fleet(best, "search", complete=False, notes=(note,))
     found = routes_from(everything.best)
     if found is None or (best is not None and objective(best) < objective(found)):
         found = best
     if found is None:
-        raise infeasible(objective, rng, budget, params)
+        raise infeasible(objective, budget, params)
     value = objective(found)
     if value + margin(terms, objective.magnitude(found)) - everything.low > PROOF * abs(value):
         return Answer.of_fleet(found, "search", notes=(CANCELLED,))

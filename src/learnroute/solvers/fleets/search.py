@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from learnroute import _core
-from learnroute.errors import InputError
+from learnroute.errors import InputError, not_below
 from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes, Service
+from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.fleets.core_problem import core_problem, routes_from
@@ -32,23 +34,23 @@ def search(
     """
     found = find_routes(objective, rng, budget, params.fleet_search, initial)
     if found is None:
-        raise infeasible(objective, rng, budget, params)
+        raise infeasible(objective, budget, params)
     return Answer.of_fleet(found, "search", complete=not budget.exhausted)
 
 
-def infeasible(objective: FleetObjective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
-    """Return the error for rules that no routes satisfy; it states the travel needed if the budget is too small."""
-    rules, visits = objective.rules, objective.visits
-    free = _travel_alone(objective)
-    shortest = find_routes(free, rng, budget.for_one_job(), params.fleet_search)
-    if shortest is not None and visits.rules.budget < np.inf:
-        least = sum(objective.travels(shortest))
-        if least > visits.rules.budget:
-            reason = f"no routes through the required regions found within this travel; give at least {least:.6g}"
-            return InputError(reason, field="visits.budget", found=f"= {visits.rules.budget:g}")
-    if rules.limit < np.inf:
-        reason = "no routes through the required regions found within this limit; raise it, or add vehicles"
-        return InputError(reason, field="fleet.limit", found=f"= {rules.limit:g}")
+def infeasible(objective: FleetObjective, budget: Budget, params: SolverParams) -> InputError:
+    """Return the error for rules that no routes satisfy; it states the travel needed if a limit is too small."""
+    rules, visits = objective.rules, objective.visits.rules
+    for field, most, travel, instead in (
+        (visits.budget_field, visits.budget, math.fsum, ""),
+        ("fleet.limit", rules.limit, max, ", or add vehicles" if rules.models == 1 else ""),
+    ):
+        if most < math.inf:
+            shortest = _shortest_routes(objective, travel is max, budget, params.fleet_search)
+            least = -math.inf if shortest is None else travel(objective.travels(shortest))
+            if is_less(most, least, SAME):
+                reason = "no routes through the required regions found within this travel; give at least "
+                return InputError(f"{reason}{not_below(least)}{instead}", field=field, found=f"= {most:g}")
     return InputError("no routes found that satisfy all of them; relax one", field="visits")
 
 
@@ -147,10 +149,15 @@ class _Annealing(Annealing[FleetRoutes]):
             left -= self.iterations_per_call
             if (found := routes_from(self.search.best)) is not None:
                 return found
-        return None
+        if self.objective.rules.limit == math.inf:
+            return None
+        return _shortest_routes(self.objective, True, budget, self.params)
 
 
-def _travel_alone(objective: FleetObjective) -> FleetObjective:
-    """Return the same objective with travel as the only cost, and no limits on it."""
-    rules = replace(objective.rules, limit=np.inf, longest=False)
-    return replace(objective, visits=travel_alone(objective.visits), rules=rules)
+def _shortest_routes(
+    objective: FleetObjective, longest: bool, budget: Budget, params: VisitSearchParams
+) -> FleetRoutes | None:
+    """Return routes of little travel, total or longest, whatever its limits; the same ones for all limits."""
+    rules = replace(objective.rules, limit=math.inf, longest=longest)
+    alone = replace(objective, visits=travel_alone(objective.visits), rules=rules)
+    return find_routes(alone, np.random.default_rng(0), budget.for_one_job(), params)

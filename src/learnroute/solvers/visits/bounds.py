@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
 from learnroute.model.certificates import Certificate
 from learnroute.model.validation import IntArray
 from learnroute.model.visit_objective import VisitObjective
@@ -29,8 +25,6 @@ def visits_bound(
     returned.
     """
     found: Certificate | None = None
-    with np.errstate(over="ignore", invalid="ignore"):
-        if is_separable(objective):
-            found = ng_route_bound(objective, objective(visits), budget, params.visit_bound)
-        found = found or floor_bound(objective)
-    return found if found is not None and math.isfinite(found.bound) else None
+    if is_separable(objective):
+        found = ng_route_bound(objective, objective(visits), budget, params.visit_bound)
+    return found or floor_bound(objective)

@@ -14,7 +14,7 @@ import numpy as np
 
 from learnroute.model.certificates import VisitRoutes
 from learnroute.model.rounding import SAME, margin
-from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.validation import LARGEST_VALUE, SMALLEST_VALUE, FloatArray, IntArray
 from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.subgradient import new_ascent
@@ -22,6 +22,7 @@ from learnroute.solvers.params import AscentParams, VisitBoundParams
 from learnroute.solvers.visits.core_problem import CoreProblem, longest_route
 
 NgSets = list[list[int]]
+HIGHEST_PRICE = LARGEST_VALUE / SMALLEST_VALUE  # of travel beyond the budget: any cost of travel stays finite
 
 
 def ng_route_bound(
@@ -52,7 +53,7 @@ def ng_route_bound(
         if found.bound >= target:
             break
         grown = _once(problem) and _augment(ng_sets, found.routes[-params.cycles :], params.largest)
-        if not grown and gain < params.gain * (target - found.bound):
+        if not grown and gain <= params.gain * (target - found.bound):  # also if both are 0
             break
         arcs = sum(size << len(row) for row in ng_sets)
         if budget.exhausted or arcs > params.arcs or arcs * layers > left:
@@ -115,7 +116,7 @@ class _Relaxation:
         """Return multipliers of the required sign: a visit to an optional region must not be rewarded."""
         found = multipliers.copy()
         found[:-1] = np.where(self.fewest == 0, np.minimum(found[:-1], 0.0), found[:-1])
-        found[-1] = max(found[-1], 0.0) if self.budget < math.inf else 0.0
+        found[-1] = min(max(found[-1], 0.0), HIGHEST_PRICE * self.scale) if self.budget < math.inf else 0.0
         return found
 
     def cheapest(self, network: _Network, multipliers: FloatArray) -> tuple[float, list[int]]:

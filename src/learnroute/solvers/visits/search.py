@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from learnroute import _core
-from learnroute.errors import InputError
+from learnroute.errors import InputError, not_below
 from learnroute.model.law import STAY, Updates
 from learnroute.model.validation import IntArray
 from learnroute.model.visit_objective import VisitObjective
@@ -47,8 +47,8 @@ def infeasible(objective: VisitObjective, rng: np.random.Generator, budget: Budg
     if shortest is None or limit == np.inf:
         return InputError("no route found that satisfies all of them; relax one", field="visits")
     least = objective.travel_cost(shortest)
-    reason = f"no route through the required regions found within this travel; give at least {least:.6g}"
-    return InputError(reason, field="visits.budget", found=f"= {limit:g}")
+    reason = f"no route through the required regions found within this travel; give at least {not_below(least)}"
+    return InputError(reason, field=objective.rules.budget_field, found=f"= {limit:g}")
 
 
 def find_visits(
