@@ -27,15 +27,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from learnroute.model.fleet_losses import fleet_objective_of
+from learnroute.model.fleet_objective import FleetObjective, Routes
+from learnroute.solvers.fleets.search import search
 
 from learnroute import Learner, Problem, Visits, plan
 from learnroute.model.depot import Depot
 from learnroute.model.fleet import Fleet
-from learnroute.model.fleet_losses import fleet_objective_of
-from learnroute.model.fleet_objective import FleetObjective, Routes
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.fleets.search import search
 from visits import drawn
 
 MAPS = ("uniform", "clustered")

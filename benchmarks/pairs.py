@@ -15,8 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from learnroute import Learner, Plan, Problem, expected_loss, plan
-from learnroute.model.losses import objective_of
 from learnroute.model.linear import Paired
+from learnroute.model.losses import objective_of
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.tuning import tune_for

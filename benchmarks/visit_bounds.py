@@ -11,12 +11,12 @@ import argparse
 import time
 
 import numpy as np
+from learnroute.solvers.visits.ng_routes import ng_route_bound
 
 from learnroute import Learner, Problem, Visits, plan
 from learnroute.model.losses import visit_objective_of
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import DEFAULTS
-from learnroute.solvers.visits.ng_routes import ng_route_bound
 
 FEATURES = (80, 120)  # with n = 100
 

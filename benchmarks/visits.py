@@ -16,14 +16,14 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from learnroute.model.visit_objective import VisitObjective, VisitRules
+from learnroute.solvers.visits.exact import exact
+from learnroute.solvers.visits.search import search
 
 from learnroute import Learner, Problem
 from learnroute.model.ends import Ends
 from learnroute.model.linear import ANYWHERE
-from learnroute.model.visit_objective import VisitObjective, VisitRules
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.visits.exact import exact
-from learnroute.solvers.visits.search import search
 
 SAMPLES, NOISE = 100, 0.5
 LEARNERS: dict[str, tuple[int, float | None]] = {

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import math
@@ -31,6 +32,11 @@ METHODS = ("auto", "search", "nearest", "algorithm1")
 LIMITS = Limits(regions=20, seconds=5.0)
 MUTANTS = 30  # per plan
 CLAIMS = {"optimum": ("loss", "total"), "bound": ("lower_bound",), "certificate": ("certificate", "bound")}
+NUMBERS = (
+    "loss", "loss_in_travel_units", "travel_cost", "travel_rate", "travels", "expected_errors", "contributions",
+    "untrained", "label_noise", "loss_at_most", "importance", "gap", "certified_ratio",
+)  # fmt: skip
+SMALL = 1e-200  # changes that are too small to be told from what underflows
 OTHERS = (0, -1, 0.5, 2, 3, 1e-300, 1e9, 1e60, 1e300, 10**30, None, "x", True)  # replacements for numbers
 
 
@@ -128,6 +134,29 @@ def attack_forgeries(seed: int) -> None:
             assert wrong == [], (wrong, float(least), dumps(forged))
 
 
+def attack_members(seed: int) -> None:
+    """Change single numbers of honest plans by a factor near 1, and check that each change is refuted."""
+    makers: tuple[Callable[[int], Problem | None], ...] = (random_problem, lambda k: random_visits(k, 4), random_fleet)
+    problem = makers[seed % 3](seed)
+    if problem is None:
+        return
+    rng = np.random.default_rng(seed)
+    for method in ("auto", "search"):
+        try:
+            found = plan(problem, method)
+        except InputError:
+            continue
+        data = parse(dumps(found.to_dict()))
+        _check_honest(problem, found, [])
+        for path in numbers_in(data):
+            changed, old = copy.deepcopy(data), at(data, path)
+            new = old * (1 + float(rng.choice([-1, 1]) * 10.0 ** rng.uniform(-6, -1)))
+            if path[0] in NUMBERS and abs(new - old) > (1e-12 if path[0] == "gap" else SMALL):
+                at(changed, path[:-1])[path[-1]] = new
+                refuted = {check.what for check in verify(problem, changed) if check.verdict == "refuted"}
+                assert path[0] in refuted, (path, old, new)
+
+
 @functools.cache
 def _readers() -> list[Reader]:
     with tempfile.TemporaryDirectory() as folder:
@@ -191,6 +220,7 @@ ATTACKS: dict[str, Callable[[int], None]] = {
     "fleets": attack_fleets,
     "certificates": attack_certificates,
     "forgeries": attack_forgeries,
+    "members": attack_members,
     "files": attack_files,
     "requests": attack_requests,
 }

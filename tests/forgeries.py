@@ -65,7 +65,7 @@ def case(seed: int) -> Case:
     size = int(rng.integers(4, 7))
     travel = rng.uniform(1, 10, (size, size)) if seed % 3 else 10.0 ** rng.uniform(-9, 9, (size, size))
     if seed >= EXOTIC:
-        travel = rng.choice([[0, 1e-300, 1e-9, 1, 1e16], [1, 1 + 2.0**-52, 2, 1, 1], [1e10, 1e10 - 1, 1e10 - 2, 0, 1]][
+        travel = rng.choice([[0, 1e-90, 1e-9, 1, 1e16], [1, 1 + 2.0**-52, 2, 1, 1], [1e10, 1e10 - 1, 1e10 - 2, 0, 1]][
             seed % 3
         ], (size, size))  # fmt: skip
     if seed % 2:

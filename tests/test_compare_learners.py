@@ -17,11 +17,13 @@ import oracle
 from calls import call
 from learnroute import (
     Constraints,
+    Fleet,
     InputError,
     Learner,
     LearnerTable,
     Problem,
     Proximal,
+    Visits,
     compare_learners,
     plan,
     read_problem,
@@ -321,3 +323,26 @@ def test_plans_are_no_worse_than_the_table(kept: list[int]) -> None:
     assert scheduled <= min(totals[SCHEDULE, OWN], totals[RUNNING_MEAN, SHORTEST]) * (1 + 1e-12)
     constant = plan(problem.with_regularization("auto")).loss.total
     assert constant <= min(totals[PROXIMAL, kind] for kind in (SHORTEST, PAPERS, OWN)) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("limited", [
+    {"fleet": Fleet(vehicles=1, limit=3.0)},
+    {"visits": Visits(budget=3.0)},
+    {"visits": Visits(budget=20.0), "fleet": Fleet(vehicles=1, limit=3.0)},
+])  # fmt: skip
+def test_a_travel_limit_applies_to_chosen_visits_only(limited: dict[str, Any]) -> None:
+    problem = small(LEARNERS["under"])
+    free, found = compare_learners(problem), compare_learners(problem.replace(**limited))
+    assert free.floor.travel_cost is not None
+    assert free.floor.travel_cost > 3.0
+    assert [one.order for one in found.rows if one.learner != CHOSEN] == [
+        one.order for one in free.rows if one.learner != CHOSEN
+    ]
+    chosen = row(found, CHOSEN, OWN)
+    assert chosen.order is not None
+    assert chosen.travel_cost is not None
+    assert len(chosen.order) < problem.size
+    assert chosen.travel_cost <= 3.0
+    said = "the travel limit of 3 applies to the row 'proximal, optional' only; all other rows visit each region once"
+    assert said in found.notes
+    assert not any("travel limit" in note for note in free.notes)

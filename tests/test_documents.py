@@ -16,12 +16,14 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
+import yaml
 
 import learnroute
 import learnroute.learning
 import learnroute.plots
 import tutorials
 from learnroute.cli import commands
+from learnroute.formats import ONE_FILE, PLAN_WRITERS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -106,6 +108,71 @@ def test_a_tutorial_prints_what_it_says_and_draws_what_it_shows(page: Path, tmp_
 
 def test_there_are_three_tutorials() -> None:
     assert [page.stem for page in tutorials.PAGES] == ["tutorial-engineer", "tutorial-researcher", "tutorial-student"]
+
+
+@pytest.mark.parametrize("page", tutorials.PAGES, ids=lambda page: page.stem)
+def test_tutorials_name_columns_and_lines_as_they_are_printed(page: Path) -> None:
+    blocks = code_of(page)
+    for name in re.findall(r"`([a-z][a-z ]*)`", re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.M | re.S)):
+        assert re.search(rf"\b{name}\b", blocks), f"{page.name}: {name}"
+
+
+def test_the_page_about_rehearsal_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of the page in turn; its tables may leave out lines, marked by …, and times differ."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "rehearsal.md").read_text()
+    commands_shown = re.findall(r"^learnroute (?:.*\\\n)*.*$", page, re.M)
+    printed = "\n".join(tutorials.run_commands(f"$ {command}") for command in commands_shown)
+    assert len(commands_shown) == 4
+    for line in "\n".join(re.findall(r"^```text\n(.*?)^```$", page, re.M | re.S)).splitlines():
+        assert line.rstrip("…") in printed
+    measured = re.findall(r"`(predicted .*?)`", page)
+    assert measured
+    assert all(line in printed for line in measured)
+
+
+CITED = re.compile(r"([A-Z][\w’-]+)(?: et al\.)?,? \(?((?:19|20)\d\d)\b(?![-–]\d)")
+VENUES = {"ICASSP", "ICML", "Press"}  # with a year, but no authors
+
+
+def references() -> dict[str, tuple[str, str]]:
+    """Return authors and year, and for each the title and the venue, of the bibliography."""
+    rows = re.findall(r"^\| (.*) \| (.*) \| (.*) \| .* \|$", (ROOT / "docs" / "bibliography.md").read_text(), re.M)
+    return {source: (title, venue) for source, title, venue in rows if re.search(r" \d{4}$", source)}
+
+
+def test_every_source_that_is_cited_is_in_the_bibliography() -> None:
+    known, cited = references(), set()
+    files = [*ROOT.glob("src/**/*.*"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.py")]
+    for file in files:
+        if file.suffix in (".py", ".pyi", ".h", ".cpp", ".md") and file.name != "bibliography.md":
+            text = re.sub(r"\s*\n\s*(?:///? ?|# )?", " ", file.read_text())
+            cited |= {(name, year, file.name) for name, year in CITED.findall(text) if name not in VENUES}
+    assert len(cited) > 50
+    for name, year, place in sorted(cited):
+        assert any(name in source and source.endswith(year) for source in known), f"{place}: {name} {year}"
+
+
+def test_the_citation_file_names_sources_as_the_bibliography_does() -> None:
+    given = yaml.safe_load((ROOT / "CITATION.cff").read_text())["references"]
+    titles = {title: source for source, (title, _) in references().items()}
+    for one in given:
+        source = titles[one["title"]]
+        assert source.endswith(f" {one['year']}")
+        assert all(author["family-names"] in source for author in one["authors"])
+    related = (ROOT / "docs" / "theory.md").read_text().split("## Related work")[1]
+    found = CITED.findall(" ".join(related.split()))
+    assert found
+    for name, year in found:
+        assert any(one["year"] == int(year) and name in titles[one["title"]] for one in given), (name, year)
+
+
+def test_the_page_about_the_service_lists_the_formats_of_exports() -> None:
+    row = next(line for line in (ROOT / "docs" / "service.md").read_text().splitlines() if "/api/export" in line)
+    plans, problems = row.split("(a plan: ")[1].split("; a problem: ")
+    assert re.findall(r"`(\.\w+)`", plans) == list(PLAN_WRITERS)
+    assert re.findall(r"`(\.\w+)`", problems.split(")")[0]) == list(ONE_FILE)
 
 
 def sections(thing: Any) -> set[str]:

@@ -127,27 +127,53 @@ def test_lambda_is_chosen_with_the_fleet() -> None:
     assert made.loss.total <= least * (1 + 1e-9)
 
 
-def test_federated_averaging_is_what_it_is_on_average() -> None:
-    rng = np.random.default_rng(5)
-    truth = rng.normal(size=(3, 5))
+def federated_errors(problem: Problem, rounds: int, fresh: bool, runs: int) -> np.ndarray:
+    """Simulate federated averaging of a proximal learner; without fresh samples, clients keep the first ones."""
+    assert problem.vectors is not None
+    truth, (size, m), rng = problem.vectors, problem.vectors.shape, np.random.default_rng(5)
+    n, noise, strength = problem.learner.samples, problem.learner.noise, problem.learner.regularization
+    models = np.zeros((runs, m))
+    for done in range(rounds):
+        if fresh or done == 0:
+            x = rng.normal(size=(runs, size, n, m))
+            y = np.einsum("rknm,km->rkn", x, truth) + noise * rng.normal(size=(runs, size, n))
+        residuals = y - np.einsum("rknm,rm->rkn", x, models)
+        slopes = np.einsum("rknm,rkn->rkm", x, residuals) / n
+        curvature = np.einsum("rkna,rknb->rkab", x, x) / n + strength * np.eye(m)
+        models = models + np.linalg.solve(curvature, slopes[..., None])[..., 0].mean(axis=1)
+    errors: np.ndarray = ((truth - models[:, None]) ** 2).sum(axis=2).mean(axis=1)
+    return errors
+
+
+@pytest.mark.parametrize("samples", [3, 9])
+def test_federated_averaging_is_what_it_is_on_average_with_fresh_data(samples: int) -> None:
+    """Fixed local data, on which clients train again and again, give larger errors than the law says."""
+    truth = np.random.default_rng(5).normal(size=(3, 5))
     asked = Problem(
         travel=np.ones((3, 3)) - np.eye(3), vectors=truth, initial=(truth**2).sum(axis=1),
-        learner=Learner(5, 9, 0.7, rule="proximal", regularization=0.3),
+        learner=Learner(5, samples, 0.7, rule="proximal", regularization=0.3),
     )  # fmt: skip
-    errors = []
-    for _ in range(4000):
-        model = np.zeros(5)
-        for _ in range(2):
-            trained = []
-            for own in truth:
-                x = rng.normal(size=(9, 5))
-                y = x @ own + 0.7 * rng.normal(size=9)
-                step = np.linalg.solve(x.T @ x / 9 + 0.3 * np.eye(5), x.T @ (y - x @ model) / 9)
-                trained.append(model + step)
-            model = np.mean(trained, axis=0)
-        errors.append(((truth - model) ** 2).sum(axis=1).mean())
-    spread = np.std(errors) / np.sqrt(len(errors))
-    assert abs(np.mean(errors) - federated_error(asked, 2)) < 3 * spread
+    law = federated_error(asked, 6)
+    for fresh in (True, False):
+        errors = federated_errors(asked, 6, fresh, 3000)
+        above = (errors.mean() - law) / (errors.std(ddof=1) / np.sqrt(len(errors)))
+        assert abs(above) < 3 if fresh else above > 3
+
+
+def test_rows_of_fleets_state_their_samples() -> None:
+    """Each round of federated averaging takes fresh samples, which the row says and counts."""
+    asked = problem(samples=[4, 5, 6, 7, 8], visits=Visits())
+    found = compare_fleets(asked, [1, 2], [2], rounds=3)
+    for row in found.rows[:5]:
+        assert row.samples == sum(4 + asked.regions.index(name) for route in row.routes for name in route)
+    assert [(row.name, row.samples) for row in found.rows[5:]] == [
+        ("federated averaging, 1 round of fresh data", 30), ("federated averaging, 3 rounds of fresh data", 90),
+    ]  # fmt: skip
+    table = found.table()
+    shown = table.rows[-1][[column.name for column in table.columns].index("samples")]
+    assert shown == found.to_dict()["rows"][-1]["samples"] == 90
+    unknown = problem(learner=Learner(rule="calibrated", retention=0.5, coupling=0.1, noise=0.01))
+    assert {row.samples for row in compare_fleets(unknown, [1], [1]).rows} == {None}
 
 
 def test_the_table_of_fleets() -> None:
@@ -155,7 +181,7 @@ def test_the_table_of_fleets() -> None:
     names = [row.name for row in found.rows]
     assert names == [
         "1 vehicle", "2 vehicles, merged", "2 vehicles, own", "2 models, merged", "2 models, own",
-        "federated averaging, 1 round", "federated averaging, 3 rounds",
+        "federated averaging, 1 round of fresh data", "federated averaging, 3 rounds of fresh data",
     ]  # fmt: skip
     planned = found.rows[:5]
     assert all(row.optimal for row in planned)

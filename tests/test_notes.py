@@ -12,7 +12,19 @@ import numpy as np
 import pytest
 
 from calls import call
-from learnroute import Calibrated, Learner, Problem, Proximal, evaluate, expected_loss, plan, write_problem
+from learnroute import (
+    Calibrated,
+    Learner,
+    Problem,
+    Proximal,
+    compare_learners,
+    evaluate,
+    expected_loss,
+    plan,
+    write_problem,
+)
+from learnroute.model.pooled import floor_of
+from learnroute.tuning import FINE, GRID
 from samples import small
 
 PROXIMAL = Proximal(60, 100, 0.5, regularization=2.0)
@@ -117,3 +129,78 @@ def test_estimates_of_the_initial_model_count(tmp_path: Path) -> None:
     problem = small(Learner(300, 100, 0.5), initial=[1, 1, 1, 1], initial_estimate=[0, 0, 0, 0])
     assert any("initial model is assumed" in note for note in plan(problem).notes)
     assert not any("initial model is assumed" in note for note in plan(problem.with_upper_bounds()).notes)
+
+
+# Predictions that cannot be
+
+
+def noisy(seed: int, learner: Learner, size: int = 8) -> Problem:
+    """Unbiased estimates with noise of the size of the dissimilarities, as few samples per region give them."""
+    rng = np.random.default_rng(seed)
+    models = rng.standard_normal((size, 4))
+    noise = np.triu(6 * rng.standard_normal((size, size)), 1)
+    estimate = ((models[:, None] - models) ** 2).sum(axis=2) + noise + noise.T
+    first = (models**2).sum(axis=1)
+    return Problem(
+        np.zeros((size, size)), learner, dissimilarity=np.abs(estimate) + 10 * (1 - np.eye(size)),
+        dissimilarity_estimate=estimate, initial=first + 5, initial_estimate=first,
+    )  # fmt: skip
+
+
+def doubts(notes: tuple[str, ...]) -> list[str]:
+    return [note for note in notes if "is below" in note or "below 0" in note or "end of the range" in note]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["auto", "schedule"])
+def test_a_plan_says_that_its_error_cannot_be(kind: str, seed: int) -> None:
+    problem = noisy(seed, Proximal(10, 30, 0.5, regularization=kind))
+    found = plan(problem)
+    for one in (found, evaluate(problem, found.route)):
+        assert one.learner is not None
+        floor = floor_of(problem)
+        assert one.loss.error < floor
+        said = doubts(one.notes)
+        assert f"the expected error, {one.loss.error:.4g}, is below {floor:.4g}, the error of the mean" in said[0]
+        negative = [name for name, error in zip(one.route, one.expected_errors or (), strict=True) if error < 0]
+        notes = [note for note in said if "below 0" in note]
+        assert len(notes) == bool(negative)
+        assert all(name in note for name in negative for note in notes)
+        values = np.atleast_1d(one.learner.regularization)
+        table = GRID if kind == "auto" else FINE
+        at_end = ((values <= table[0] * 1.001) | (values >= table[-1] / 1.001)).any()
+        assert sum("at an end of the range" in note for note in said) == at_end
+        assert all(len(note) <= 500 for note in said)
+        assert one.to_dict()["notes"] == list(one.notes)
+
+
+def test_lambda_at_an_end_of_its_range_is_reported() -> None:
+    """λ is large where the initial model is best, and small where one region seems to be like all others."""
+    near = small(Proximal(60, 100, 0.5, regularization="auto"), initial=[0.01] * 4)
+    apart = 9 * (1 - np.eye(4))
+    apart[0] = apart[:, 0] = 0
+    far = small(Proximal(20, 100, 0.0, regularization="auto"), dissimilarity=apart, initial=[1e6] * 4)
+    for problem, value in ((near, "1e+09"), (far, "1e-09")):
+        found = plan(problem)
+        said = [note for note in doubts(found.notes) if f"λ = {value} is at an end of the range" in note]
+        assert len(said) == 1
+        assert said == [note for note in evaluate(problem, found.route).notes if "end of the range" in note]
+        assert said[0] in compare_learners(problem).notes
+    given = far.with_regularization(1e-9)
+    assert not any("end of the range" in note for note in plan(given).notes)  # chosen by the user
+
+
+def test_predictions_that_can_be_are_not_doubted() -> None:
+    rng = np.random.default_rng(0)
+    models = rng.standard_normal((8, 4))
+    for learner in (Learner(10, 30, 0.5), Learner(30, 10, 0.5), Proximal(10, 30, 0.5, regularization="auto")):
+        exact = Problem(np.zeros((8, 8)), learner, vectors=models, initial=(models**2).sum(axis=1))
+        assert not doubts(plan(exact).notes)
+    upper = noisy(0, Learner(10, 30, 0.0)).with_upper_bounds()
+    assert not doubts(plan(upper).notes)  # an upper bound may be anything
+    far = Calibrated(retention=0.4, coupling=0.1, noise=-50.0)
+    found = plan(small(far))
+    assert found.expected_errors is not None
+    assert [
+        note for note in found.notes if "below 0 in " in note and f"the least {min(found.expected_errors):.4g}" in note
+    ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import time
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 from claims import random_visits
 from learnroute import (
     Constraints,
+    Fleet,
     InputError,
     Problem,
     RefusedError,
@@ -27,6 +30,7 @@ from learnroute.formats import json_files
 from learnroute.learning import simulate
 from learnroute.model.learners import Learner, Proximal
 from learnroute.model.losses import error_over_time
+from learnroute.visit_curves import VisitCurve, VisitRow
 from oracle import law_of
 
 
@@ -69,6 +73,66 @@ def test_skipped_untrained_and_contributions() -> None:
         expected = float(law_of(problem).total(rest)) if rest else found.untrained
         assert total == pytest.approx(expected, rel=1e-12)
         assert total >= found.loss.total
+
+
+def test_the_number_of_visits_is_limited() -> None:
+    with pytest.raises(InputError) as refusal:
+        small(visits=Visits(repeat=10_000))
+    assert str(refusal.value) == (
+        "visits.repeat = 10000: that allows 60,000 visits; reduce repeat or at_most so that there are at most 20,000"
+    )
+    with pytest.raises(InputError, match=r"visits\.repeat = 1000000000: that allows 20,001 visits"):
+        small(visits=Visits(repeat=10**9, at_most=20_001))
+    few = plan(small(visits=Visits(repeat=10**9, at_most=3)))
+    assert few.order == plan(small(visits=Visits(repeat=3, at_most=3))).order
+    assert few.optimal
+
+
+@pytest.mark.parametrize("fleet", [None, Fleet(vehicles=2)])
+@pytest.mark.parametrize("learner", [Learner(100, 20, 0.1), Proximal(100, 20, 0.1, regularization=1.0)])
+def test_many_possible_visits_need_little_memory(learner: Learner, fleet: Fleet | None) -> None:
+    rng = np.random.default_rng(1)
+    vectors = rng.standard_normal((200, 3))
+    problem = Problem(
+        coordinates=rng.random((200, 2)), vectors=vectors, initial=(vectors**2).sum(axis=1) + 1, learner=learner,
+        visits=Visits(repeat=100), fleet=fleet,
+    )  # fmt: skip
+    plan(problem.replace(visits=Visits(repeat=2)), time_limit=0.1)
+    tracemalloc.start()
+    try:
+        plan(problem, time_limit=0.1)
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20  # a table by visit and region takes 32 MB
+    finally:
+        tracemalloc.stop()
+
+
+def test_sequences_are_counted_only_as_far_as_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    multiplications, convolve = list[int](), np.convolve
+
+    def counted(one: Any, other: Any) -> Any:
+        multiplications.append(len(one) * len(other))
+        return convolve(one, other)
+
+    monkeypatch.setattr(np, "convolve", counted)
+    plan(small(visits=Visits(repeat=3333)), time_limit=0.1)
+    assert sum(multiplications) < 1e8
+
+
+def test_orders_of_required_regions_take_as_long_as_without_rules() -> None:
+    """In processor time; without a limit of effort, they took ten times as long."""
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((40, 6))
+    problem = Problem(
+        coordinates=rng.random((40, 2)) * 10, vectors=vectors, initial=(vectors**2).sum(axis=1) + 1,
+        learner=Proximal(100, 40, 0.3, regularization=2.0), travel_rate=0.5,
+    )  # fmt: skip
+    spent, losses = [], []
+    for visits in (None, Visits(required="all", budget=1e6)):
+        begun = time.process_time()
+        losses.append(plan(problem.replace(visits=visits), "search").loss.total)
+        spent.append(time.process_time() - begun)
+    assert spent[1] < 4 * spent[0]
+    assert losses[1] <= 1.001 * losses[0]
 
 
 def small(**changes: Any) -> Problem:
@@ -145,6 +209,20 @@ def test_the_curve_has_the_best_route_of_each_length() -> None:
         assert row.optimal
     assert curve.rows[curve.best].total == pytest.approx(plan(optional).loss.total)
     assert curve.summary == "3 visits bring a smaller error than 6, with 50 % of the travel"
+
+
+def test_the_summary_names_the_visits_that_help_if_all_together_do_not() -> None:
+    rows = [
+        VisitRow(k, ("R1",) * k, (0,) * k, error, float(k), error + k / 100) for k, error in enumerate((4, 3, 1, 5))
+    ]
+    curve = VisitCurve(tuple(rows), 0.5)
+    assert curve.rows[curve.best].visits == 2
+    assert curve.summary == "2 visits bring the error from 4 to 1"
+    dear = VisitCurve(tuple(replace(row, total=row.total + 9 * row.visits) for row in rows), 0.5)
+    assert dear.best == 0
+    assert dear.summary == "2 visits bring the error from 4 to 1"
+    worse = VisitCurve(tuple(replace(row, error=4.0 + row.visits) for row in rows), 0.5)
+    assert worse.summary == "up to 3 visits do not bring the error below that of the initial model"
 
 
 def test_the_curve_begins_with_the_initial_model_and_what_must_be_visited() -> None:

@@ -203,6 +203,21 @@ def test_lambda_is_chosen_without_a_last_search_if_time_is_short(clock: Clock) -
     assert found.lower_bound is not None
 
 
+@pytest.mark.parametrize("regularization", ["auto", 1.0])
+@pytest.mark.parametrize("rules", [{}, {"visits": Visits(budget=100.0)}, {"fleet": Fleet(vehicles=2)}])
+def test_plans_report_the_time_of_the_whole_calculation(
+    rules: dict[str, Any], regularization: str | float, clock: Clock
+) -> None:
+    problem = proximal(random_problem("euclidean", 8, Learner(30, 25, 0.1), 1), regularization)
+    problem = problem.replace(initial=np.ones(8), **rules)
+    begun = clock.now
+    found = plan(problem)
+    assert 0 <= clock.now - begun - found.seconds < 3 * STEP
+    begun = clock.now
+    given = evaluate(problem, found.route if found.fleet is None else found.routes)
+    assert 0 <= clock.now - begun - given.seconds < 3 * STEP
+
+
 def test_a_budget_says_how_much_is_left(clock: Clock) -> None:
     budget = Budget.of(clock.start(1.0))
     assert budget.has_seconds(0.5)

@@ -98,6 +98,20 @@ def test_no_other_visits_with_their_own_lambda_are_better(seed: int) -> None:
         assert plan(asked.with_regularization(kind)).loss.total <= 1.0001 * best
 
 
+@pytest.mark.parametrize(("m", "initial"), [(20, 10.0), (5, 1e3), (20, 1e4)])
+def test_without_noise_and_with_as_many_samples_as_features_the_first_lambda_is_close_to_0(
+    m: int, initial: float
+) -> None:
+    """The share that is retained decreases like the square root of λ only."""
+    learner = Proximal(m, m, 0.0, regularization="schedule")
+    asked = undecided_problem("schedule", size=3, initial=[initial] * 3, learner=learner, travel_rate=0.0)
+    found = plan(asked)
+    assert found.learner is not None
+    rest = found.learner.regularization[1:]
+    losses = [expected_loss(asked.with_regularization([1e-24, *rest]), found.order).total, found.loss.total]
+    assert losses[1] <= losses[0] * (1 + 1e-4)
+
+
 def test_with_many_samples_the_schedule_is_the_running_mean() -> None:
     asked = undecided_problem("schedule", m=3, size=6, learner=Proximal(3, 10_000, 0.01, regularization="schedule"))
     found = tune_for(asked, Routes.of_order(range(6)), "schedule", Budget())

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from learnroute.solvers.visits import ng_routes
 
 from claims import random_visits
 from learnroute import (
@@ -25,6 +26,8 @@ from learnroute import (
     verify,
 )
 from learnroute.model.certificates import Simple, VisitRoutes
+from learnroute.solvers.exact.subgradient import new_ascent
+from learnroute.solvers.params import AscentParams
 from learnroute.verification import held_karp
 from learnroute.verification import visits as checker
 from learnroute.verification.pairs import PairLosses
@@ -161,6 +164,21 @@ def test_a_bound_for_another_budget_or_other_required_regions_is_refuted() -> No
         assert verify(other, data).verdict == "refuted"
 
 
+def test_multipliers_of_budgets_may_be_large() -> None:
+    """Small travel and large errors: a unit of travel beyond the budget is worth more than 1e100."""
+    ordinary = large_problem()
+    problem = ordinary.replace(
+        coordinates=1e-60 * np.array(ordinary.coordinates), vectors=1e30 * np.array(ordinary.vectors),
+        initial=1e60 * ordinary.initial,
+        learner=Learner(1000, 100, 2e29), visits=Visits(budget=1e-59), travel_rate=0.0,
+    )  # fmt: skip
+    data = json.loads(json.dumps(plan(problem, "search").to_dict()))
+    assert data["certificate"]["budget_multiplier"] > 1e100
+    assert verify(problem, data).verdict == "confirmed"
+    data["certificate"]["bound"] *= 1 + 1e-3
+    assert verify(problem, data).verdict == "refuted"
+
+
 LEARNERS = [
     Proximal(30, 60, 0.3, regularization=1.0),
     Proximal(30, 60, 0.3, regularization=tuple(map(float, range(24)))),
@@ -182,3 +200,51 @@ def test_coupled_learners_have_the_floor(learner: Learner, importance: list[int]
     data = found.to_dict()
     data["certificate"]["bound"] *= 1 + 1e-9
     assert verify(problem, data).verdict == "refuted"
+
+
+BEYOND_THE_RANGE: dict[str, Any] = {
+    "travel": [[0, 1e-310, 1e-310], [1e-310, 0, 1e-310], [1e-310, 1e-310, 0]], "travel_rate": 0,
+    "dissimilarity": [[0, 2.5e-308, 5e-324], [2.5e-308, 0, 0], [5e-324, 0, 0]], "initial": [2.5e-308, 0, 5e-324],
+    "learner": {"rule": "calibrated", "retention": 0.5, "coupling": 0, "noise": 0},
+    "visits": {"repeat": 2, "budget": 1e30, "required": ["R1", "R2"]},
+}  # fmt: skip
+
+
+def test_travel_so_short_that_multipliers_would_be_infinite_is_rejected() -> None:
+    with pytest.raises(
+        InputError, match=r"travel\[0, 1\] = 1e-310: travel costs must be 0 or have a magnitude >= 1e-100"
+    ):
+        Problem.from_dict(BEYOND_THE_RANGE)
+
+
+@pytest.mark.parametrize(("repeat", "retention", "budget"), [(3, 2.179731528975322e-70, 7.0), (4, 1.3e-52, 1e30)])
+def test_a_bound_that_rounding_keeps_below_its_target_takes_few_steps(
+    repeat: int, retention: float, budget: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The numbers are within the range, but the loss is so small that a tenth of the gap is rounded to 0."""
+    problem = Problem(
+        [[0, 1, 1], [1, 0, 1], [1, 1, 0]], Calibrated(retention=retention, coupling=0.0),
+        7e-100 * np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]), initial=[1e-99, 1e-100, 0], travel_rate=0,
+        visits=Visits(["R1"], repeat=repeat, budget=budget),
+    )  # fmt: skip
+    steps, cheapest = [], ng_routes._Relaxation.cheapest
+
+    def count(self: Any, network: Any, multipliers: Any) -> Any:
+        steps.append(multipliers)
+        assert len(steps) < 1000
+        return cheapest(self, network, multipliers)
+
+    monkeypatch.setattr(ng_routes._Relaxation, "cheapest", count)
+    found = plan(problem, "search")
+    assert found.optimal
+    assert np.isfinite(steps).all()
+
+
+@pytest.mark.parametrize("entry", [np.inf, 1e200, np.nan])
+def test_an_ascent_ends_if_its_step_is_not_finite_or_0(entry: float) -> None:
+    ascent = new_ascent(np.zeros(2), 1.0, AscentParams(steps=10))
+    assert ascent.advance(np.array([1.0, 0.0]), 0.0)
+    assert not ascent.advance(np.array([entry, 1.0]), 0.0)
+    assert ascent.ended
+    assert np.isfinite(ascent.multipliers).all()
+    assert not new_ascent(np.zeros(2), 1.0, AscentParams(steps=10)).advance(np.array([1.0, 0.0]), np.nan)

@@ -155,7 +155,7 @@ def valid_arguments() -> dict[str, dict[str, Any]]:
         "Proximal": {**shape, "rule": "proximal", "regularization": 1.0},
         "Gradient": {**shape, "rule": "gradient", "steps": 3, "rate": 0.2},
         "Calibrated": {"features": 0, "samples": 0, "noise": 0.1, "rule": "calibrated", "retention": 0.5,
-                       "coupling": 0.2, "common_retention": 0.3},
+                       "coupling": 0.2, "common_retention": 0.3, "verdict": "weak", "measure": "squared_error"},
         "Visits": {"required": ["A"], "forbidden": [], "repeat": 1, "at_least": 1, "at_most": None, "budget": None},
         "Constraints": {"start": None, "end": None, "returns": False},
         "Depot": {"name": "Base", "coordinates": None, "travel": None, "travel_back": None, "returns": True},

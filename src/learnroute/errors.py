@@ -74,12 +74,13 @@ class InputError(ValueError):
         moved.args = (moved._message(),)
         return moved
 
-    def renamed(self, field: str) -> Self:
-        """Return the same error with another field name and without the file, such as a command line option."""
+    def renamed(self, field: str, value: object = _NOT_GIVEN) -> Self:
+        """Return the same error for another field, such as a command line option, with its value if that differs."""
         moved = copy.copy(self)
         at, reason = self._text
+        found = at[len(self.field or "") :] if value is _NOT_GIVEN else f" = {show(value)}"
         moved.field, moved.where, moved._line = field, None, None
-        moved._text = (f"{field}{at[len(self.field or '') :]}", reason)
+        moved._text = (f"{field}{found}", reason)
         moved.args = (moved._message(),)
         return moved
 
@@ -147,6 +148,12 @@ def did_you_mean(name: object, known: Iterable[Any], otherwise: str = "known are
 def count_text(number: int, noun: str) -> str:
     """Return a number with its noun in singular or plural: `1 visit`, `2 visits`."""
     return f"1 {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def not_below(value: float) -> str:
+    """Return a number of six digits that is not below a value."""
+    text = f"{value:.6g}"
+    return text if float(text) >= value else f"{value * (1 + 5e-6):.6g}"
 
 
 def list_names(names: Sequence[str]) -> str:

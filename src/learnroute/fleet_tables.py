@@ -49,9 +49,11 @@ class FleetRow:
     trained
         For one vehicle with several models: the number of the model that each visit trains, from 0.
     rounds
-        For federated averaging: how often all regions train and their models are averaged.
+        For federated averaging: how often all regions train, each on fresh samples, and their models are averaged.
     regularization
         λ if it was chosen, otherwise None.
+    samples
+        The number of samples that all trainings together take; None if the learner's number is not known.
     plan
         The plan; None for federated averaging.
     """
@@ -68,23 +70,25 @@ class FleetRow:
     trained: tuple[int, ...] | None = None
     rounds: int | None = None
     regularization: float | tuple[float, ...] | None = None
+    samples: int | None = None
     plan: Plan | None = None
 
     @classmethod
-    def of(cls, plan: Plan, fleet: Fleet) -> FleetRow:
-        """Return the row of a plan."""
+    def of(cls, plan: Plan, fleet: Fleet, problem: Problem) -> FleetRow:
+        """Return the row of a plan for a problem."""
         travels = plan.travels or (plan.travel_cost,)
         chosen = plan.learner.regularization if plan.chosen and plan.learner is not None else None
         return cls(
             fleet.vehicles, fleet.size, str(fleet.serve), plan.loss.error, math.fsum(travels), max(travels),
-            plan.loss.total, plan.routes, plan.optimal, plan.models, None, chosen, plan,
+            plan.loss.total, plan.routes, plan.optimal, plan.models, None, chosen,
+            int(problem.counts[list(plan.order)].sum()) or None, plan,
         )  # fmt: skip
 
     @property
     def name(self) -> str:
         """The name of the row."""
         if self.rounds is not None:
-            return f"federated averaging, {count_text(self.rounds, 'round')}"
+            return f"federated averaging, {count_text(self.rounds, 'round')} of fresh data"
         if self.models == 1:
             return "1 vehicle" if self.serve == MERGED else "1 vehicle, or the initial model"
         size = count_text(self.vehicles, "vehicle") if self.vehicles > 1 else count_text(self.models, "model")
@@ -95,7 +99,7 @@ class FleetRow:
         members: dict[str, Any] = {
             "vehicles": self.vehicles, "models": self.models, "serve": self.serve, "error": self.error,
             "travel": self.travel, "longest": self.longest, "total": self.total,
-            "routes": [list(route) for route in self.routes], "optimal": self.optimal,
+            "routes": [list(route) for route in self.routes], "optimal": self.optimal, "samples": self.samples,
         }  # fmt: skip
         if self.trained is not None:
             members["trained"] = list(self.trained)
@@ -150,6 +154,7 @@ class FleetTable(ResultMixin):
             Column("longest", "longest", ".5g"),
             Column("total", "total", ".5g"),
             Column("visits", "visits"),
+            Column("samples", "samples"),
             Column("best"),
             Column(None, "", left=True),
             Column("optimal"),
@@ -157,7 +162,7 @@ class FleetTable(ResultMixin):
         )
         rows = [
             (row.vehicles, row.models, row.serve, row.rounds, row.name, row.error, row.travel, row.longest, row.total,
-             None if row.rounds is not None else sum(map(len, row.routes)), k == self.best,
+             None if row.rounds is not None else sum(map(len, row.routes)), row.samples, k == self.best,
              "best" if k == self.best else "", row.optimal, "yes" if row.optimal else "")
             for k, row in enumerate(self.rows)
         ]  # fmt: skip
@@ -205,7 +210,8 @@ def compare_fleets(
     serve
         `merged` or `own`; both if omitted.
     rounds
-        Number of rounds of federated averaging, with one client per region, for additional rows.
+        Number of rounds of federated averaging, with one client per region and fresh samples in each round, for
+        additional rows.
     seed, time_limit, progress
         As for `plan`, for all rows together.
 
@@ -233,7 +239,8 @@ def compare_fleets(
             notes.append(f"{budget.end} after {count_text(k, 'row')} of {len(fleets)}")
             break
         try:
-            rows.append(FleetRow.of(plan_within(problem.replace(fleet=fleet), METHODS["auto"], seed, part), fleet))
+            made = plan_within(problem.replace(fleet=fleet), METHODS["auto"], seed, part)
+            rows.append(FleetRow.of(made, fleet, problem))
         except (InputError, RefusedError) as error:
             said = f"{count_text(fleet.size, 'vehicle' if fleet.vehicles > 1 else 'model')}, {fleet.serve}: {error}"
             if k + 1 == len(fleets) and not rows:
@@ -291,11 +298,18 @@ def _federated_row(problem: Problem, rounds: int, budget: Budget) -> FleetRow:
         )  # fmt: skip
         problem = problem.with_regularization(chosen)
     error = federated_error(problem, rounds)
-    return FleetRow(0, problem.size, FEDERATED, error, 0.0, 0.0, error, rounds=rounds, regularization=chosen)
+    samples = rounds * int(problem.counts.sum()) or None
+    return FleetRow(
+        0, problem.size, FEDERATED, error, 0.0, 0.0, error, rounds=rounds, regularization=chosen, samples=samples
+    )
 
 
 def federated_error(problem: Problem, rounds: int) -> float:
-    """Return the expected error of federated averaging: per round, all regions train, weighted by their samples."""
+    """Return the expected error of federated averaging with fresh samples in each round.
+
+    All regions train, weighted by their samples. Fixed local samples, which clients train on again and again, give
+    larger errors (`benchmarks/theory.py`): their noise and the directions that they lack remain.
+    """
     known, size = problem.dissimilarities, problem.size
     counts = problem.counts / problem.counts.sum() if problem.counts.any() else np.full(size, 1 / size)
     errors = known.initial

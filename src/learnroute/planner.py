@@ -15,7 +15,15 @@ from learnroute.errors import InputError, check_type
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
 from learnroute.model.given_routes import check_routes, indices_of, routes_of
-from learnroute.model.notes import fleet_notes, initial_model_note, travel_note, visits_notes
+from learnroute.model.notes import (
+    fleet_notes,
+    impossible_error_notes,
+    initial_model_note,
+    law_note,
+    regularization_note,
+    travel_note,
+    visits_notes,
+)
 from learnroute.model.problem import UPPER, Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY, margin
@@ -104,7 +112,7 @@ def plan_within(
     """Choose the routes, and the regularisation if it is undecided. A given lower bound is not computed again."""
     started = time.monotonic()
     start = initial if initial is None else _as_start(problem, method, initial)
-    found = None
+    found, undecided = None, problem
     if problem.learner.undecided:
         part = budget.part(TUNING_SHARE)
         starts = starting_routes(problem, seed, part, params) if method.warm else None
@@ -113,15 +121,14 @@ def plan_within(
         if start is None and not budget.has_seconds(found.seconds):
             answer = Answer(found.routes, "search" if method.warm else method.name, complete=False)
             answer = bound_of(decided, answer, budget, params, seed)
-            return _with_choice(assess(decided, answer, method.name, seed, started, budget), problem, found)
-        problem, undecided = decided, problem
+            return _finish(assess(decided, answer, method.name, seed, budget), started, problem, found)
+        problem = decided
     left = _reserve_metric_check(problem, budget)
     start = start or (found.routes if found is not None and method.warm else None)
     rng = np.random.default_rng(seed)
     answer = solve(problem.instance, method, rng, left, params, start, bounds=bound is None)
     answer = replace(answer, certificate=answer.certificate or bound)
-    made = assess(problem, answer, method.name, seed, started, budget)
-    return made if found is None else _with_choice(made, undecided, found)
+    return _finish(assess(problem, answer, method.name, seed, budget), started, undecided, found)
 
 
 def _as_start(problem: Problem, method: Method, initial: Sequence[str | int] | Routes) -> Routes:
@@ -151,22 +158,17 @@ def _reserve_metric_check(problem: Problem, budget: Budget) -> Budget:
     return replace(budget, deadline=budget.deadline - check)
 
 
-def _with_choice(made: Plan, problem: Problem, found: Tuned) -> Plan:
-    """Add a note on how the regularisation was chosen."""
+def _finish(made: Plan, started: float, problem: Problem, found: Tuned | None) -> Plan:
+    """Add the time, and how the regularisation of a problem was chosen, with a note if it is at an end of its range."""
+    made = replace(made, seconds=time.monotonic() - started)
+    if found is None:
+        return made
     return replace(
         made,
+        notes=(*made.notes, *regularization_note(found.regularization, *found.searched)),
         chosen=str(problem.learner.training["regularization"]),
         regularization_range=(found.low, found.high),
     )
-
-
-def decide_learner(problem: Problem, seed: int, budget: Budget) -> Problem:
-    """Return the problem with its regularisation chosen if it asks for that, otherwise the problem itself."""
-    check_type("problem", problem, Problem)
-    if not problem.learner.undecided:
-        return problem
-    found = tune(problem, route_finder(problem, METHODS["search"], seed, budget), budget)
-    return problem.with_regularization(found.regularization)
 
 
 def evaluate(
@@ -207,15 +209,15 @@ def evaluate_within(
     problem: Problem, route: Sequence[Any], budget: Budget, models: Sequence[int] | None = None
 ) -> Plan:
     """Evaluate a given route within a budget; see `evaluate`."""
-    started, routes, found = time.monotonic(), routes_of(problem, route, models), None
+    started, undecided, found = time.monotonic(), problem, None
+    routes = routes_of(problem, route, models)
     check_routes(problem.decided, routes)
     if problem.learner.undecided:
         kind = str(problem.learner.training["regularization"])
         found = tune_for(problem, routes, kind, budget.part(TUNING_SHARE))
-        problem, undecided = problem.with_regularization(found.regularization), problem
+        problem = problem.with_regularization(found.regularization)
     answer = bound_of(problem, Answer(routes, GIVEN, complete=False), budget)
-    made = assess(problem, answer, GIVEN, 0, started, budget)
-    return made if found is None else _with_choice(made, undecided, found)
+    return _finish(assess(problem, answer, GIVEN, 0, budget), started, undecided, found)
 
 
 def bound_of(
@@ -227,7 +229,7 @@ def bound_of(
     return climb(instance, rungs, answer, np.random.default_rng(seed), budget, params)
 
 
-def assess(problem: Problem, answer: Answer, requested: str, seed: int, started: float, budget: Budget) -> Plan:
+def assess(problem: Problem, answer: Answer, requested: str, seed: int, budget: Budget) -> Plan:
     """Recompute every claim about an answer from the problem itself.
 
     The budget is for the guarantee alone, because checking whether travel is a metric may take long.
@@ -243,7 +245,6 @@ def assess(problem: Problem, answer: Answer, requested: str, seed: int, started:
         guarantee=_guarantee(problem, answer, budget),
         method=answer.method,
         requested=requested,
-        seconds=time.monotonic() - started,
         seed=seed,
         notes=(
             *answer.notes,
@@ -252,6 +253,8 @@ def assess(problem: Problem, answer: Answer, requested: str, seed: int, started:
             *_bound_note(problem, priced.loss_at_most),
             *travel_note(problem, loss),
             *initial_model_note(problem, priced.order),
+            *impossible_error_notes(problem, priced),
+            *law_note(problem),
             *visits_notes(problem, priced, optimal),
             *fleet_notes(problem),
         ),

@@ -19,11 +19,12 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import FloatArray, as_count, as_number
+from learnroute.model.validation import SMALLEST_VALUE, FloatArray, as_count, as_number
 from learnroute.model.value import slopes
-from learnroute.planner import decide_learner, plan_within
+from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.methods import METHODS
+from learnroute.tuning import decide_learner
 
 MOST_DRAWS = 100_000
 MOST_REGIONS = 2000
@@ -265,6 +266,7 @@ def dissimilarity_bounds(problem: Problem, within: float | None) -> tuple[FloatA
 
 
 def _with(problem: Problem, delta: FloatArray) -> Problem:
+    delta = np.where(delta < SMALLEST_VALUE, 0.0, delta)  # drawn between bounds, of which the lower one may be 0
     return problem.replace(dissimilarity=delta, vectors=None, dissimilarity_low=None)
 
 

@@ -19,12 +19,13 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import LARGEST_VALUE, as_count
-from learnroute.planner import decide_learner, plan_within
+from learnroute.model.validation import as_count
+from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.exact.pareto import pareto_front, pareto_front_routes
 from learnroute.solvers.methods import METHODS
 from learnroute.solvers.solve import solve
+from learnroute.tuning import decide_learner
 
 MOST_EXACT = 14  # regions up to which the whole Pareto front is computed, ...
 MOST_VISITS = 8  # ... and the limit for both regions and visits if visits are optional
@@ -307,7 +308,7 @@ class _Routes:
 
 
 def _at_rate(problem: Problem, rate: float) -> Problem:
-    return problem if rate == problem.travel_rate else problem.replace(travel_rate=rate)
+    return problem if rate == problem.travel_rate else problem.with_travel_rate(rate)
 
 
 def _search(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
@@ -342,7 +343,7 @@ def _within_budgets(routes: _Routes) -> tuple[list[Choice], bool]:
     assert visits is not None
     rate, budget, curve = _even_rate(problem) / EXTREME**2, visits.budget, list[Choice]()  # travel only breaks ties
     while len(curve) < MOST_POINTS and not routes.is_late:
-        variant = problem.replace(visits=replace(visits, budget=budget), travel_rate=rate)
+        variant = problem.replace(visits=replace(visits, budget=budget)).with_travel_rate(rate)
         try:
             found, optimal = routes.plan(variant, MOST_POINTS)
         except InputError:  # no route travels less
@@ -406,7 +407,7 @@ def _even_rate(problem: Problem) -> float:
     pairs = rng.integers(problem.size, size=(1000, 2))
     costs = float(problem.ways.between(pairs[:, 0], pairs[:, 1]).mean())
     scores = float(problem.scores.mean()) / problem.size
-    return min(scores / costs, LARGEST_VALUE / EXTREME) if scores > 0 and costs > 0 else 1.0
+    return scores / costs if scores > 0 and costs > 0 else 1.0
 
 
 def _with_rates(points: Iterable[Choice]) -> tuple[Choice, ...]:

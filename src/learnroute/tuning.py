@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, check_type
 from learnroute.model.instance import Instance
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, train
 from learnroute.model.learners import SCHEDULE, LeastSquares, Proximal
@@ -32,7 +32,8 @@ from learnroute.solvers.solve import solve
 
 PLANNED = np.logspace(-3, 5, 17)  # λ for which routes are planned
 GRID = np.concatenate([np.logspace(-9, -4, 6), np.logspace(-3, 5, 33), np.logspace(6, 9, 4)])  # first λ per route
-FINE = np.logspace(-4, 6, 241)  # table for schedules, and for the range of λ that are nearly as good
+# table for schedules, and for the range of λ that are nearly as good; λ near 0 matter if m = n and there is no noise
+FINE = np.concatenate([np.logspace(-20, -5, 16), np.logspace(-4, 6, 241)])
 FEW_REGIONS = 12  # up to this number, routes are planned for all λ in PLANNED; beyond, for every fourth
 FACTORS = np.logspace(-3, 3, 121)  # common factors of a whole schedule
 NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors for refining a schedule
@@ -78,6 +79,12 @@ class Tuned:
     high: float
     seconds: float = 0.0
 
+    @property
+    def searched(self) -> tuple[float, float]:
+        """The range of λ that was searched."""
+        table = FINE if isinstance(self.regularization, tuple) else GRID
+        return float(table[0]), float(table[-1])
+
 
 def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> Find:
     """Return a function that finds routes without bounds: by a method, or by `search` if proofs take long."""
@@ -100,6 +107,16 @@ def tune(problem: Problem, find: Find, budget: Budget, starts: Starts = None) ->
     requested = problem.learner.regularization
     found = tune_constant(problem, find, budget, starts)
     return tune_schedule(problem, find, budget, found, starts) if requested == SCHEDULE else found
+
+
+def decide_learner(problem: Problem, seed: int, budget: Budget) -> Problem:
+    """Return the problem with its regularisation chosen if it asks for that, otherwise the problem itself."""
+    check_type("problem", problem, Problem)
+    if not problem.learner.undecided:
+        return problem
+    starts = starting_routes(problem, seed, budget)
+    found = tune(problem, route_finder(problem, METHODS["search"], seed, budget), budget, starts)
+    return problem.with_regularization(found.regularization)
 
 
 def starting_routes(problem: Problem, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> list[Routes]:
@@ -372,7 +389,7 @@ def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatA
     The third table is the effect of training by region, part and λ of `FINE`.
     """
     instance = problem.decided.instance
-    if not instance.single or instance.visits.at_most > FEW_REGIONS or count_routes(instance) > SEQUENCES:
+    if not instance.single or count_routes(instance, SEQUENCES) > SEQUENCES:
         return
     tables = {n: _step(problem, n, FINE) for n in np.unique(problem.counts).tolist()}
     steps = np.array([tables[n] for n in problem.counts.tolist()])

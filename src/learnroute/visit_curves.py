@@ -153,8 +153,11 @@ class VisitCurve(ResultMixin):
         first, last = self.rows[0], self.rows[-1]
         if first.visits > 0:
             return "the error of the initial model is not known (initial), so rows begin with the first visit"
-        if last.error >= first.error:
-            return f"{last.visits} visits do not bring the error below that of the initial model"
+        if last.error >= first.error:  # then fewer visits may still be good
+            last = min(self.rows, key=lambda row: row.error)
+        if last is first:
+            most = count_text(self.rows[-1].visits, "visit")
+            return f"up to {most} do not bring the error below that of the initial model"
         gained = first.error - last.error
         row = self.rows[self.best]
         if row in (first, last):  # then take the fewest visits that bring most of the improvement

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -125,3 +126,47 @@ def test_wrong_ends_are_rejected_in_one_line(
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (["plan", "--limit", "1"], "--limit = 1: no route through the required regions found within this travel;"),
+        (["plan", "--limit", "1", "--models", "2"], "--limit = 1: no routes through the required regions found within"),
+        (["plan", "--budget", "0", "--require", "Packing", "--require", "Returns"], "--budget = 0: no route through"),
+        (["plan", "--longest"], "--longest: needs several vehicles; add --vehicles"),
+        (["evaluate", "--longest", "--models", "2", "--route", "0"], "--longest: needs several vehicles"),
+        (["visits", "--longest"], "--longest: needs several vehicles; add --vehicles"),
+    ],
+)
+def test_limits_that_cannot_be_met_name_their_option(
+    command: list[str], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([command[0], CITY, *command[1:]]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert line in err
+
+
+@pytest.mark.parametrize("several", [[], ["--vehicles", "2"], ["--vehicles", "3", "--serve", "own"], ["--models", "2"]])
+@pytest.mark.parametrize("file", [CITY, "examples/north-sea.json"])
+def test_the_limit_that_an_error_names_is_feasible(
+    file: str, several: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["plan", file, *several, "--limit", "1"]) == 2
+    least = capsys.readouterr().err.partition("give at least ")[2].split(",")[0].strip()
+    found = call("plan", file, *several, "--limit", least)
+    assert max(found.get("travels", [found["travel_cost"]])) <= float(least) * (1 + 1e-12)
+
+
+def test_the_longest_route_is_compared_for_all_numbers_of_vehicles() -> None:
+    rows = [call("fleet", CITY, "--vehicles", "1,2", "--models", "1", "--serve", "merged", *longest)["rows"]
+            for longest in ([], ["--longest"])]  # fmt: skip
+    assert rows[0][0]["longest"] == rows[1][0]["longest"]
+    assert rows[0][1]["longest"] > rows[1][1]["longest"]
+
+
+def test_a_time_limit_is_named_as_it_was_given(capsys: pytest.CaptureFixture[str]) -> None:
+    long_ago = time.monotonic() - 100
+    assert run(["robustness", CITY, "--within", "0.5", "--time-limit", "7"], long_ago) == 2
+    assert "--time-limit = 7.0: too few seconds for a single draw; give more" in capsys.readouterr().err

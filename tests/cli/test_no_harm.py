@@ -29,6 +29,8 @@ def test_files_of_another_problem_are_not_replaced(tmp_path: Path) -> None:
     shutil.copytree("examples/burma14", town)
     before = (town / "burma14.regions.json").read_text()
     refused = call("convert", town / "burma14.tsp", town / "burma14.atsp").exception
+    assert f"burma14.atsp: would overwrite the input {town / 'burma14.regions.json'}" in str(refused)
+    refused = call("convert", WAREHOUSE, town / "burma14.atsp").exception
     assert "burma14.regions.json: exists and belongs to another problem" in str(refused)
     assert (town / "burma14.regions.json").read_text() == before
     read_problem(town / "burma14.tsp")

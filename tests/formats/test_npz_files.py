@@ -125,6 +125,31 @@ def test_headers_with_wrong_sizes_are_rejected(tmp_path: Path, shape: tuple[int,
         read_problem(tmp_path / "p.npz")
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "shape", "message"),
+    [
+        ("regions", "<U0", (3 * 10**7,), "expected numbers or text"),
+        ("title", "<U0", (), "expected numbers or text"),
+        ("travel", "<f8", (0, 10**15), "travel has 0 rows: a problem needs at least 2 regions"),
+        ("travel", "<f8", (10**15, 0), "matrices are limited to 20,000 regions"),
+        ("importance", "<f8", (10**15, 0), "importance has 1000000000000000 entries: expected 3"),
+    ],
+)
+def test_arrays_without_bytes_are_rejected_before_they_take_memory(
+    tmp_path: Path, name: str, kind: str, shape: tuple[int, ...], message: str
+) -> None:
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": kind, "fortran_order": False, "shape": shape})
+    with zipfile.ZipFile(archive(tmp_path / "p.npz"), "a") as file:
+        file.writestr(f"{name}.npy", header.getvalue())
+    assert (tmp_path / "p.npz").stat().st_size < 3000
+    tracemalloc.start()
+    with pytest.raises(InputError, match=message):
+        read_problem(tmp_path / "p.npz")
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
+
+
 def test_repeated_and_unknown_members_are_rejected(tmp_path: Path) -> None:
     with zipfile.ZipFile(archive(tmp_path / "p.npz"), "a") as file:
         file.writestr("vectors", b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,29 @@ def test_invalid_problem_files_are_rejected_with_a_remedy(tmp_path: Path) -> Non
         InputError, match=r"plan\.json: is a plan, not a problem; give the problem that it was made for"
     ):
         read_problem(tmp_path / "plan.json")
+
+
+def test_an_initial_model_beside_vectors(tmp_path: Path) -> None:
+    """The same model in options.csv, beside places or in a folder, and in GeoJSON."""
+    path = table(tmp_path, TABLE)
+    (tmp_path / "options.csv").write_text("initial_model,travel_rate\n1 -1,0.5\n")
+    squares = [9.0, 29.0, 65.0]
+    assert read_problem(path, LEARNER).initial.tolist() == squares
+    folder = tmp_path / "folder"
+    write_problem(read_problem(path, LEARNER), folder)
+    assert read_problem(folder).initial.tolist() == squares
+    lines = (folder / "regions.csv").read_text().splitlines()
+    (folder / "regions.csv").write_text("\n".join(",".join(line.split(",")[:-1]) for line in lines))
+    assert "initial" not in (folder / "regions.csv").read_text()
+    (folder / "options.csv").write_text("initial_model,travel_rate\n1 -1,0.5\n")
+    assert read_problem(folder).initial.tolist() == squares
+    found = read_problem(path, LEARNER)
+    write_problem(found, tmp_path / "places.geojson")
+    data = json.loads((tmp_path / "places.geojson").read_text())
+    for feature in data["features"]:
+        del feature["properties"]["initial"]
+    (tmp_path / "places.geojson").write_text(json.dumps({**data, "initial_model": [1, -1]}))
+    assert read_problem(tmp_path / "places.geojson").initial.tolist() == squares
+    (tmp_path / "options.csv").write_text("initial_model\n1 x\n")
+    with pytest.raises(InputError, match="line 2, initial_model = 'x': expected a finite number"):
+        read_problem(path, LEARNER)

@@ -16,8 +16,12 @@ from learnroute.formats import WRITERS
 from learnroute.formats.json_files import problem_to_dict
 
 WORDS = st.text(min_size=1, max_size=12).filter(lambda text: text.isprintable() and text == text.strip())
-SIZES = st.floats(0, 1e100, allow_subnormal=True)
-ANY = st.floats(-1e99, 1e99)
+SIZES = st.just(0.0) | st.floats(1e-99, 1e99)
+ANY = st.just(0.0) | st.builds(lambda size, sign: sign * size, st.floats(1e-30, 1e49), st.sampled_from([-1.0, 1.0]))
+
+
+def degrees(most: int) -> st.SearchStrategy[float]:
+    return st.floats(-most, most).map(lambda angle: 0.0 if abs(angle) < 1e-60 else angle)
 
 
 @st.composite
@@ -34,9 +38,7 @@ def problems(draw: st.DrawFn) -> Problem:
         return np.array(draw(st.lists(entries, min_size=size * width, max_size=size * width))).reshape(size, width)
 
     geographic = draw(st.booleans())
-    places = (
-        np.column_stack([rows(st.floats(-180, 180), 1), rows(st.floats(-90, 90), 1)]) if geographic else rows(ANY, 2)
-    )
+    places = np.column_stack([rows(degrees(180), 1), rows(degrees(90), 1)]) if geographic else rows(ANY, 2)
     start = draw(st.none() | st.sampled_from(names))
     wanted = Constraints(start, draw(st.sampled_from([None, *[n for n in names if n != start]])), draw(st.booleans()))
     vectors = draw(st.booleans())
@@ -59,7 +61,7 @@ def problems(draw: st.DrawFn) -> Problem:
         geographic=geographic,
         title=draw(WORDS),
         constraints=wanted,
-        travel_rate=draw(st.floats(0, 10)),
+        travel_rate=draw(st.just(0.0) | st.floats(0.1, 10)),
         samples=draw(st.sampled_from([None, [90 + 20 * i for i in range(size)]])),
         features_scaling=scaling,
         visits=visits,

@@ -125,8 +125,8 @@ def test_errors_are_those_that_the_plan_expects_within_three_standard_errors(fle
 
 def test_repeats_measure_and_judge_the_models_that_serve() -> None:
     found, data = merged_plan(), draw(np.random.default_rng(4), test=200)
-    followed = follow(found, data, repeats=5)
-    assert followed.repeats == 5
+    followed = follow(found, data, repeats=10)
+    assert followed.repeats == 10
     assert followed.final.standard_error is not None
     assert followed.final.agrees is True
     assert followed.verdict == "predicted and measured errors agree within chance"

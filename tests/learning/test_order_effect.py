@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calls import call
 from learnroute import InputError, Learner, Problem, evaluate, expected_loss, plan, read_problem
 from learnroute.learning import ProximalRegressor, RegionData, calibrate, estimate, follow, transfer
 from learnroute.learning.predictors import rank_correlation
@@ -68,7 +69,11 @@ def test_estimates_name_the_learner_whose_order_is_judged() -> None:
 def test_estimates_say_whether_the_order_matters() -> None:
     assert "the order matters" in dict(estimate(samples(alike=False)).sheet().lines)["order"]
     nothing_left = estimate(samples(alike=False), share=1.0)
-    assert "order" not in dict(nothing_left.sheet().lines)
+    assert dict(nothing_left.sheet().lines)["order"] == "unknown: no samples are left for training"
+    few = estimate(samples(alike=False, count=16))
+    assert "least squares with 3 features does not exist" in dict(few.sheet().lines)["order"]
+    many = estimate(samples(alike=False, size=61, count=40))
+    assert dict(many.sheet().lines)["order"] == "unknown: compared for at most 60 regions"
 
 
 def test_estimates_without_travel_plan_by_error_alone() -> None:
@@ -91,6 +96,52 @@ def test_predictors_are_compared_on_held_out_samples() -> None:
     assert found.compare_predictors(0.1).predictors == told
     with pytest.raises(InputError, match="no samples are left for testing"):
         estimate(samples(alike=False), share=1.0).compare_predictors(0.1)
+
+
+@pytest.mark.parametrize("strength", ["auto", "schedule", [0.5, 1.0, 1.0, 2.0, 3.0]])
+def test_predictors_are_compared_for_the_lambda_that_a_plan_uses(strength: Any) -> None:
+    found = estimate(samples(alike=False), seed=3).compare_predictors(strength)
+    planned = plan(found.to_problem(regularization=strength)).learner
+    assert planned is not None
+    given = found.regularization
+    assert given == (pytest.approx(planned.regularization) if isinstance(strength, str) else tuple(strength))
+    assert found.predictors == estimate(samples(alike=False), seed=3).compare_predictors(given).predictors
+    assert ("predictor", found.predictors.text) in found.sheet().lines  # type: ignore[union-attr]
+    said = f"λ = {given:.4g}" if isinstance(given, float) else "by position"
+    assert said in dict(found.sheet().lines)["order"]
+
+
+@pytest.mark.parametrize("strength", ["auto", "schedule", "1,2,3,4,5,6"])
+def test_the_report_has_order_and_predictor_for_every_lambda(capsys: pytest.CaptureFixture[str], strength: str) -> None:
+    buoys = Path(__file__).parents[2] / "examples" / "buoys" / "samples"
+    given = ["estimate", str(buoys), "--target", "height", "--scaling", "whiten", "--intercept"]
+    code, out, _ = call(capsys, *given, "--regularization", strength)
+    assert code == 0
+    said = {line.split()[0]: line for line in out.splitlines() if line[:1].isalpha()}
+    assert "the order matters (λ = " in said["order"]
+    assert "use the law" in said["predictor"]
+    code, out, _ = call(capsys, *given, "--regularization", strength, "--no-split")
+    assert code == 0
+    assert "order      unknown: no samples are left for training" in out
+    assert "law and rehearsal were not compared: region 'Anse Noire': no samples are left for testing" in out
+
+
+def test_estimates_below_zero_are_counted_and_tables_agree() -> None:
+    found = estimate({name: (x[:40], y[:40]) for name, (x, y) in samples(alike=True).items()})
+    negative = int((found.dissimilarity < 0).sum()) // 2
+    assert negative > 0
+    said = (
+        f"{negative} of 10 estimated dissimilarities and 0 of 5 initial errors are below 0 by chance; they count as 0"
+    )
+    assert sum(said in caveat for caveat in found.caveats) == 1
+    assert not any("below 0" in caveat for caveat in estimate(samples(alike=False)).caveats)
+    table, problem = found.sheet().tables[0], found.to_problem(regularization=1.0)
+    assert [row[4] for row in table.rows] == pytest.approx((problem.scores / 5).tolist())
+    assert [row[6] for row in table.rows] == problem.initial_errors.tolist()
+    planned = plan(problem)
+    by_name = dict(zip(found.regions, (row[4] for row in table.rows), strict=True))
+    shown = [row[-1] for row in planned.table().rows if row[-1] is not None]
+    assert shown == pytest.approx([by_name[name] for name in planned.route])
 
 
 def test_features_of_uneven_directions_are_for_rehearsal() -> None:

@@ -44,7 +44,7 @@ from learnroute.learning import (
     follow,
     transfer,
 )
-from learnroute.learning.final_error import chance_of
+from learnroute.learning.final_error import ALARM, chance_of, enough_repeats, power_of
 from learnroute.learning.planned_training import PlannedTraining
 from learnroute.model.losses import final_errors
 from learnroute.model.validation import FloatArray
@@ -216,6 +216,46 @@ def test_false_alarms_are_rare_and_real_ones_are_given() -> None:
     assert followed[0].verdict == "predicted and measured errors agree within chance"
 
 
+def test_few_repeats_do_not_agree_by_lack_of_power() -> None:
+    """No number of repeats calls a deviation chance that it could not have noticed."""
+    truth, rng = models(5), np.random.default_rng(6)
+    found = plan(problem_of(truth))
+    data = draw(truth, [20] * 4, 20, rng)
+    enough = enough_repeats(1)
+    for repeats in (2, 3, enough - 1, enough):
+        right = follow(found, data, repeats=repeats, seed=1).final
+        for off in (5.0, 8.0, 11.0):
+            by = (off - (right.deviation or 0.0)) * (right.standard_error or 0.0)
+            shifted = replace(found, expected_errors=tuple(error - by for error in found.expected_errors or ()))
+            followed = follow(shifted, data, repeats=repeats, seed=1)
+            assert followed.final.deviation == pytest.approx(off)
+            assert followed.final.agrees is not True
+            assert "agree within chance" not in str(followed.verdict)
+    few = follow(found, data, repeats=3, seed=1)
+    assert few.final.agrees is None
+    said = f"too few repeats to tell whether predicted and measured errors agree (3; {enough} would do)"
+    assert few.verdict == said
+    assert ("verdict", said) in few.sheet().lines
+    most = follow(found, data, repeats=enough, seed=1)
+    assert most.final.agrees is True
+    said = "agree within chance on average; too few repeats to tell for single regions (9 would do)"
+    assert str(most.verdict).endswith(said)
+    large = replace(found, expected_errors=tuple(1e6 + error for error in found.expected_errors or ()))
+    assert follow(large, data, repeats=3, seed=1).final.agrees is False  # 11 standard errors are not, 10⁶ are
+
+
+@pytest.mark.parametrize("tests", [1, 6, 100])
+def test_enough_repeats_have_the_stated_power(tests: int) -> None:
+    """Against the noncentral t distribution: the first number of repeats with a power of 80 %."""
+    level, enough = ALARM / tests, enough_repeats(tests)
+    effect = 2 * scipy.stats.norm.isf(level / 2)
+    powers = []
+    for degrees in (enough - 2, enough - 1):
+        powers.append(scipy.stats.nct.sf(scipy.stats.t.isf(level / 2, degrees), degrees, effect))
+        assert power_of(effect, degrees, level) == pytest.approx(powers[-1], abs=1e-6)
+    assert powers[0] < 0.8 <= powers[1]
+
+
 def test_standard_errors_by_hand() -> None:
     data = draw(models(), [20] * 4, 10, np.random.default_rng(1))
     found = plan(problem_of(models()))
@@ -299,7 +339,8 @@ def test_differences_from_the_plan_are_reported() -> None:
     assert "the plan was made for 3 features; these samples have 6" in follow(found, wider).notes
     counted = follow(found, draw(models(), [20] * 4, 10, rng), error="zero-one")
     assert counted.final.predicted is None
-    assert "the plan predicts squared errors" in counted.notes[-1]
+    said = "the plan predicts the squared error, so there is no prediction for the zero one error"
+    assert said in counted.notes[-1]
 
 
 # Scaling

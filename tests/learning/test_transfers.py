@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge, SGDClassifier
+from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler, StandardScaler
 
-from learnroute import Calibrated, InputError, RefusedError, plan
+from learnroute import Calibrated, InputError, RefusedError, plan, read_problem
+from learnroute.cli import run
 from learnroute.learning import (
     ProximalRegressor,
     RegionData,
     RouteRegressor,
     Transfer,
+    calibrate,
     follow,
     model_distance,
+    rehearse,
     transfer,
     zero_one_error,
 )
@@ -286,3 +291,78 @@ def test_pytorch_predicts_numbers_too() -> None:
     torch.manual_seed(0)
     learner = TorchLearner(torch.nn.Linear(3, 1), torch.nn.MSELoss(), lambda p: torch.optim.Adam(p, lr=0.1), epochs=60)
     assert follow(["A", "B"], data, learner).errors.max() < 0.01
+
+
+# What is measured
+
+CLASSIFIERS: list[Any] = [
+    MLPClassifier((4,), random_state=0),
+    SGDClassifier(random_state=0),
+    make_pipeline(StandardScaler(), SGDClassifier(random_state=0)),
+]
+
+
+@pytest.mark.parametrize("learner", [*CLASSIFIERS, ProximalRegressor(1.0), SGDRegressor(random_state=0)])
+def test_classifiers_are_measured_by_the_share_of_wrong_classes(learner: Any, tmp_path: Path) -> None:
+    data, name = regions(), "zero_one_error" if learner in CLASSIFIERS else "squared_error"
+    other = {"zero_one_error": "zero-one", "squared_error": "squared"}[name]
+    moved, followed = transfer(data, learner), follow(list(data), data, learner)
+    assert moved.measure == followed.measure == name
+    np.testing.assert_array_equal(moved.errors, transfer(data, learner, error=other).errors)
+    np.testing.assert_array_equal(followed.errors, follow(list(data), data, learner, other).errors)
+    followed.save(tmp_path / "followed.json")
+    assert json.loads((tmp_path / "followed.json").read_text())["measure"] == name
+    assert transfer(data, learner, error="squared").measure == "squared_error"  # on request
+
+
+def test_a_learner_without_tags_is_known_by_its_methods() -> None:
+    class Own:
+        def __init__(self, classes: Any = None) -> None:
+            if classes is not None:
+                self.classes_ = np.array(classes)
+
+        def partial_fit(self, features: Any, targets: Any) -> None: ...
+
+        def predict(self, features: Any) -> Any:
+            return np.zeros(len(features))
+
+    data = regions()
+    assert transfer(data, Own()).measure == "squared_error"
+    assert transfer(data, Own([0, 1, 2])).measure == "zero_one_error"
+    assert rehearse(data, Own([0, 1, 2]), trainings=60).error <= 1
+
+
+def test_errors_of_different_measures_are_not_mixed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data, learner, rng = regions(size=5), MLPClassifier((4,), random_state=0), np.random.default_rng(0)
+    moved = transfer(data, learner)
+    orders = [rng.permutation(5).tolist() for _ in range(2)]
+    right = [follow(order, data, learner) for order in orders]
+    wrong = follow(orders[0], data, learner, "squared")
+    law = calibrate(moved, right)
+    assert law.measure == law.to_dict()["measure"] == law.learner.measure == "zero_one_error"
+    said = (
+        "followed[1].measure = 'squared_error': the transfer matrix has zero_one_error; measure all with the same error"
+    )
+    with pytest.raises(InputError, match=re.escape(said)):
+        calibrate(moved, [right[0], wrong])
+    unknown = Transfer.of(moved.errors, moved.regions)
+    with pytest.raises(InputError, match="other pilots have zero_one_error"):
+        calibrate(unknown, [right[0], wrong])
+    assert calibrate(unknown, right).measure == "zero_one_error"
+    assert calibrate(unknown, [(one.route, one.errors) for one in right]).measure == ""
+    for name, result in (("moved", moved), ("one", right[0]), ("two", right[1]), ("bad", wrong)):
+        result.save(tmp_path / f"{name}.json")
+    assert run(["calibrate", "one.json", "bad.json", "--transfer", "moved.json", "-o", "no.json"]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "no.json").exists()
+    assert run(["calibrate", "one.json", "two.json", "--transfer", "moved.json", "-o", "problem.json"]) == 0
+    planned = plan(read_problem(tmp_path / "problem.json"))
+    assert planned.learner is not None
+    assert planned.learner.measure == "zero_one_error"
+    assert follow(planned, data, learner).final.predicted == pytest.approx(planned.loss.error)
+    other = follow(planned, data, learner, "squared")
+    assert other.final.predicted is None
+    assert "the plan predicts the zero one error, so there is no prediction for the squared error" in other.notes

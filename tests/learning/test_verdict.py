@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from sklearn.linear_model import SGDRegressor
@@ -15,8 +17,21 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from learnroute import InputError
+from learnroute import (
+    Calibrated,
+    InputError,
+    Problem,
+    evaluate,
+    plan,
+    read_plan,
+    read_problem,
+    verify,
+    write_plan,
+    write_problem,
+)
 from learnroute.cli import run
+from learnroute.formats.json_files import problem_to_dict
+from learnroute.formats.schemas import plan_schema, problem_schema
 from learnroute.learning import Calibration, ProximalRegressor, RegionData, Transfer, calibrate, follow, transfer
 from learnroute.learning import laws as laws_module
 from learnroute.learning.calibration import read_following
@@ -97,6 +112,7 @@ def evidence(**changed: Any) -> Evidence:
         "retention": Coefficient(0.3, 0.02, 0.26, 0.34),
         "free": Coefficient(0.7, 0.03, 0.64, 0.76),
         "total": Coefficient(1.0, 0.02, 0.96, 1.04),
+        "own": Coefficient(0.01, 0.005, 0.002, 0.018),  # significant, but small beside D
         "plain": (0.3, 0.1),
         "pilots": 3,
         "same_learner": None,
@@ -129,7 +145,9 @@ def test_the_figures_of_three_pilots_of_a_network_are_not_supported() -> None:
         ({"skill": -0.1}, "not supported", "no better than by ignoring where"),
         ({"pilots": 1}, "weak", "a single pilot"),
         ({"total": Coefficient(1.3, 0.05, 1.2, 1.4)}, "weak", "add up to 1.30"),
-        ({"form": "common", "total": Coefficient(1.3, 0.05, 1.2, 1.4)}, "supported", "less squared error"),
+        ({"form": "common", "total": Coefficient(1.3, 0.05, 1.2, 1.4)}, "weak", "add up to 1.30"),
+        ({"own": Coefficient(-0.2, 0.05, -0.3, -0.1)}, "weak", "errors just after training differ by -0.20"),
+        ({"own": Coefficient(-0.2, 0.2, -0.6, 0.2)}, "supported", "less squared error"),
         ({"plain": (-0.3, 0.1)}, "weak", "a law has 0 <= q <= p₁ <= 1"),
         ({"same_learner": False}, "supported", "less squared error"),
     ],
@@ -320,3 +338,110 @@ def test_the_command_prints_the_verdict_in_one_line_and_warns_of_another_learner
     shown = ", ".join(f"{name} {score:.3f}" for name, score in found["forms"].items())
     assert said["forms"] == f"forms      R² in left-out pilots: {shown}"
     assert "warning    D was measured with ProximalRegressor, pilots 1, 2, 3 with MLPRegressor" in lines
+
+
+# What plans say about the law
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz", "", ".geojson"])
+@pytest.mark.parametrize("verdict", ["supported", "weak", "not supported", None])
+def test_plans_say_what_the_measurements_say_about_the_law(verdict: Any, suffix: str, tmp_path: Path) -> None:
+    """The verdict is kept by every format, and doubts are part of each claim about the route."""
+    learner = Calibrated(retention=0.4, coupling=0.1, noise=0.1, verdict=verdict, measure="squared_error")
+    places = [[8.0, 47.0], [8.5, 47.1], [9.0, 46.0]]
+    made = Problem(None, learner, transfer=0.5 + np.ones((3, 3)) - np.eye(3), coordinates=places, geographic=True,
+                   initial=[3.0] * 3)  # fmt: skip
+    write_problem(made, tmp_path / f"problem{suffix}")
+    problem = read_problem(tmp_path / f"problem{suffix}")
+    assert problem.learner == learner
+    doubt = {
+        "weak": "which the measurements support only weakly",
+        "not supported": "which the measurements do not support",
+    }
+    said = f" for this law, {doubt[verdict]}" if verdict in doubt else ""
+    assert ("law" in problem.shape) == (verdict is not None)
+    for found in (plan(problem), evaluate(problem, plan(problem).route), plan(problem, "travel")):
+        notes = [note for note in found.notes if "calibrated law" in note]
+        wanted = [f"expected errors, bounds and proofs are for the calibrated law, {doubt[verdict]}"] if said else []
+        assert notes == wanted
+        assert found.to_dict()["notes"] == list(found.notes)
+        assert verify(problem, found).holds
+    best = plan(problem)
+    assert best.quality == f"proved optimal{said}"
+    assert dict(best.sheet().lines)["guarantee"] == f"optimal (proved){said}"
+    assert replace(best, optimal=False).quality == f"at most 0 % above the optimum{said}"
+    write_plan(best, tmp_path / "plan.json")
+    data = read_plan(tmp_path / "plan.json")
+    assert data["learner"].get("verdict") == verdict
+    jsonschema.validate(data, plan_schema())
+    jsonschema.validate(problem_to_dict(problem), problem_schema())
+    hidden = {**data, "learner": {name: value for name, value in data["learner"].items() if name != "verdict"}}
+    assert verify(problem, hidden).holds == (verdict is None)
+
+
+def test_unknown_verdicts_are_rejected() -> None:
+    with pytest.raises(
+        InputError, match=r"learner.verdict = 'perfect': unknown; known are supported, weak, not supported"
+    ):
+        Calibrated(retention=0.4, coupling=0.1, verdict="perfect")
+    with pytest.raises(InputError, match=r"learner\.measure = 3: expected the name of an error measure"):
+        Calibrated(retention=0.4, coupling=0.1, measure=3)  # type: ignore[arg-type]
+
+
+def test_a_calibrated_problem_has_the_verdict() -> None:
+    rng = np.random.default_rng((0, 2))
+    table, other = 0.2 + rng.random((2, SIZE, SIZE))
+    law = calibrate(other, pilots_by(table, (0.4, 0.1), 0.03, rng, 3))
+    assert law.verdict == "not supported"
+    assert plan(law.to_problem()).quality.endswith("for this law, which the measurements do not support")
+
+
+def common_pilots(
+    table: np.ndarray, rho: float, noise: float, rng: np.random.Generator, shift: float = 0.0
+) -> list[tuple[list[int], np.ndarray]]:
+    """Three routes by the law with a common retention, from the errors of the first region's model."""
+    found = []
+    for _ in range(3):
+        order, gained, rows = rng.permutation(SIZE), 0.0, []
+        own = table[order[0]]
+        for t, k in enumerate(order):
+            if t:
+                gained = rho * gained + 0.15 * own[k]
+                own = 0.3 * own + 0.7 * table[k]
+            errors = own - gained + noise * rng.standard_normal(SIZE)
+            errors[k] += shift
+            rows.append(errors)
+        found.append((order.tolist(), np.array(rows)[:, order]))
+    return found
+
+
+@pytest.mark.parametrize("rho", [0.7, 0.9])
+def test_coefficients_add_up_to_1_for_a_law_with_a_common_retention(rho: float) -> None:
+    """The gain that all regions share is a part of the free fit: without it, sums would be 1.07 and 1.17 on average."""
+    found = []
+    for seed in range(30):
+        rng = np.random.default_rng((seed, 9))
+        table = 0.2 + rng.random((SIZE, SIZE))
+        measured = np.abs(table + 0.03 * rng.standard_normal((SIZE, SIZE)))
+        found.append(calibrate(measured, common_pilots(table, rho, 0.03, rng)))
+    assert Counter(one.form for one in found)["common"] == 30
+    assert np.mean([one.coefficient_sum.value for one in found]) == pytest.approx(1, abs=0.03)
+    assert Counter(one.verdict for one in found)["supported"] >= 29
+
+
+def test_errors_just_after_training_are_compared_with_the_diagonal() -> None:
+    """Pilots that were trained longer than D have smaller errors where they trained, and only there."""
+    for rho in (0.15, 0.7):  # 0.15 = p₁ - q: the linear form
+        for shift in (-0.15, 0.0):
+            found = []
+            for seed in range(10):
+                rng = np.random.default_rng((seed, 9))
+                table = 0.4 + rng.random((SIZE, SIZE))
+                found.append(calibrate(table, common_pilots(table, rho, 0.03, rng, shift)))
+            said = sum("errors just after training differ by -0.1" in one.reason for one in found)
+            assert said == (10 if shift else 0)
+            advised = sum(
+                "train as long for the transfer matrix as along a route" in (one.advice or "") for one in found
+            )
+            assert advised == said
+            assert sum(one.verdict == "supported" for one in found) == 10 - said

@@ -3,18 +3,20 @@ from __future__ import annotations
 import dataclasses
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import oracle
-from learnroute import InputError, Learner, Problem
+from learnroute import Fleet, InputError, Learner, Problem, Visits, plan, read_problem, write_problem
 from learnroute.model.dissimilarities import distance_sums
-from samples import UNDER, small
+from samples import OVER, UNDER, small
 
 SQUARE = [[0, 1], [1, 0]]
 
@@ -26,6 +28,10 @@ SQUARE = [[0, 1], [1, 0]]
         ({"travel": [[0, 1, 2, 3]] * 3 + [[0, 1]]}, "travel[3] has 2 entries: expected 4"),
         ({"travel": [[0]]}, "travel has 1 row: a problem needs at least 2 regions"),
         ({"travel": []}, "travel has 0 rows: a problem needs at least 2 regions"),
+        ({"travel": np.zeros((0, 3))}, "travel has 0 rows: a problem needs at least 2 regions"),
+        ({"travel": np.zeros((0, 10**15))}, "travel has 0 rows: a problem needs at least 2 regions"),
+        ({"travel": np.zeros((4, 0))}, "travel[0] has 0 entries: expected 4"),
+        ({"dissimilarity": np.zeros((0, 4))}, "dissimilarity has 0 rows: there are 4 regions"),
         ({"travel": 3}, "travel = 3: expected a list of rows"),
         ({"travel": "abc"}, "travel = 'abc': expected a list of rows"),
         ({"travel": [[0, math.nan, 1, 1], *[[1, 0, 1, 1]] * 3]}, "travel[0, 1] = nan: travel costs must be finite"),
@@ -67,7 +73,15 @@ SQUARE = [[0, 1], [1, 0]]
         ({"travel": np.float64(3)}, "travel = 3.0: expected a list of rows"),
         ({"coordinates": [[0, 0, 0]] * 4}, "coordinates[0] has 3 entries: expected 2"),
         ({"coordinates": [[0, 0], [1, 1]]}, "coordinates has 2 rows: expected 4"),
-        ({"initial_model": [1.0]}, "initial_model: given without truth"),
+        ({"initial_model": [1.0]}, "initial_model: given without truth and vectors"),
+        (
+            {"initial_model": [1.0], "vectors": [[1.0, 2.0]] * 4, "dissimilarity": None, "initial": None},
+            "initial_model has 1 entries: expected 2",
+        ),
+        (
+            {"initial_model": [1.0], "vectors": [[1.0]] * 4, "dissimilarity": None, "initial": [1.0] * 4},
+            "initial_model: given with initial",
+        ),
         ({"truth": [[1.0] * 81] * 4}, "truth[0] has 81 entries"),
         ({"truth": [[1.0, 2.0]] * 4, "initial_model": [0]}, "initial_model has 1 entries: expected 2"),
         ({"title": "two\nlines"}, "title = 'two\\nlines': expected one line"),
@@ -102,6 +116,97 @@ def test_wrong_learners_are_rejected(arguments: tuple[Any, ...], message: str) -
     with pytest.raises(InputError) as refusal:
         Learner(*arguments)
     assert message in str(refusal.value)
+
+
+COLLINEAR = {"dissimilarity": None, "vectors": [[0.0], [1.0], [2.0], [3.0]]}
+PLACES = {"travel": None, "coordinates": [[0.0, 0], [1, 0], [2, 0], [3, 0]]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"initial": [0, 1, 2, 1e-101]}, "initial[3] = 1e-101: initial dissimilarities must be 0 or have a magnitude"),
+        ({"travel": [[0, 5e-324, 1, 1], *[[1, 0, 1, 1]] * 3]}, "travel[0, 1] = 5e-324: travel costs must be 0 or"),
+        ({"dissimilarity": 9e-101 * (1 - np.eye(4))}, "dissimilarity[0, 1] = 9e-101: dissimilarities must be 0 or"),
+        ({"dissimilarity": None, "transfer": np.full((4, 4), 1e-120)}, "transfer[0, 0] = 1e-120: errors must be 0 or"),
+        ({"travel_rate": 1e-101}, "travel_rate = 1e-101: the travel rate must be 0 or"),
+        ({"importance": [1, 1, 1, 1e-101]}, "importance[3] = 1e-101: importances must be 0 or"),
+        ({**COLLINEAR, "vectors": [[-1e-101], [1], [2], [3]]}, "vectors[0, 0] = -1e-101: vector entries must be 0 or"),
+        ({**COLLINEAR, "vectors": [[0], [1e-51], [2], [3]]}, "vectors of 'A' and 'B' have the squared distance 1e-102"),
+        (
+            {**COLLINEAR, "vectors": [[0, 1], [3, 0], [2, 1e-60], [3, 1e-60]]},
+            "vectors of 'B' and 'D' have the squared distance 1e-120",
+        ),
+        ({**COLLINEAR, "vectors": [[1e51], [1], [2], [3]]}, "vectors have squared distances of up to 1e+102"),
+        (
+            {**COLLINEAR, "vectors": [[0] * 4, [6e49] * 4, [2] * 4, [3] * 4]},
+            "vectors have squared distances of up to 1.44e+100",
+        ),
+        (
+            {"travel_rate": 1e-100, "travel": 0.5 * (1 - np.eye(4))},
+            "travel_rate = 1e-100 times the travel cost 0.5 is 5e-101",
+        ),
+        ({"travel_rate": 1e60, "travel": 1e50 * (1 - np.eye(4))}, "travel_rate = 1e+60 times the travel cost 1e+50"),
+        (
+            {**PLACES, "travel_rate": 1e-99, "coordinates": [[0, 0], [1, 0], [1.001, 0], [3, 0]]},
+            "travel_rate = 1e-99 leads to the distance 1e-102 between 'B' and 'C'",
+        ),
+        ({**PLACES, "travel_rate": 1e100}, "travel_rate = 1e+100 leads to distances of up to 3e+100"),
+        (
+            {**PLACES, "coordinates": [[0, 0], [1e100, 1e100], [2, 0], [3, 0]]},
+            "coordinates have distances of up to 1.4",
+        ),
+        (
+            {**PLACES, "coordinates": [[0, 0], [1e-90, 0], [1.000000000001e-90, 0], [3, 0]]},
+            "coordinates have the distance 1e-102 between 'B' and 'C'",
+        ),
+        (
+            {**PLACES, "geographic": True, "travel_rate": 1e-86, "coordinates": [[0, 90], [1, 90], [2, 0], [3, 0]]},
+            "travel_rate = 1e-86 leads to the distance 6.8",
+        ),
+        ({"visits": {"budget": 1e-101}}, "visits.budget = 1e-101: the travel budget must"),
+        ({"fleet": {"vehicles": 2, "limit": 1e-101}}, "fleet.limit = 1e-101: the travel of one vehicle must be 0 or"),
+        ({"learner": {"features": 80, "samples": 100, "noise": 1e-101}}, "learner.noise = 1e-101: the noise σ must"),
+        (
+            {"learner": {"features": 80, "samples": 100, "rule": "proximal", "regularization": 1e-101}},
+            "learner.regularization = 1e-101: the regularisation λ must be 0 or",
+        ),
+        ({"learner": {"rule": "calibrated", "retention": 0.5, "coupling": 1e-101}}, "learner.coupling = 1e-101"),
+    ],
+)
+def test_numbers_outside_the_range_are_rejected(changes: dict[str, Any], message: str) -> None:
+    """So are travel, travel times its rate, and dissimilarities compiled from vectors; a remedy is given."""
+    parts = {"visits": Visits, "fleet": Fleet, "learner": Learner}
+    with pytest.raises(InputError) as refusal:
+        small(**{name: parts[name](**value) if name in parts else value for name, value in changes.items()})
+    assert message in str(refusal.value)
+    assert "another unit" in str(refusal.value) or "a smaller unit" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"initial": [0.0, -0.0, 1e-100, 1e100], "importance": [1e-100, 1e100, 0, 1]},
+        {"travel": [[0, 1e-100, 1e100, 0], [1, 0, 0, 0], [1e100, 0, 0, 1], [0, 1e-100, 0, 0]]},
+        {**COLLINEAR, "vectors": [[0, 1e-100], [1e-50, 1e-100], [2e-50, 0], [9e49, 0]]},
+        {**COLLINEAR, "vectors": [[1.0, 2e-60], [1.0, 2e-60], [2.0, 2e-60], [3.0, 1e-60]]},
+        {"travel_rate": 1e-100, "travel": 1 - np.eye(4)},
+        {"travel_rate": 0.0, "travel": 1e-100 * (1 - np.eye(4))},
+        {**PLACES, "travel_rate": 1e-100},
+        {**PLACES, "coordinates": [[0, 0], [1e-100, 0], [0, 0], [9e99, 0]]},
+        {**PLACES, "geographic": True, "travel_rate": 1e-80},
+    ],
+)
+def test_numbers_at_the_ends_of_the_range_are_accepted(changes: dict[str, Any]) -> None:
+    small(**changes)
+
+
+def test_a_range_refusal_looks_at_close_points_only() -> None:
+    """The time limit of the test suite would be missed by comparing all pairs of 200,000 places, at any travel rate."""
+    rng = np.random.default_rng(0)
+    places = rng.random((200_000, 2))
+    Problem(None, UNDER, vectors=1e-34 * rng.random((200_000, 2)), coordinates=places, travel_rate=1e-88)
 
 
 def test_whole_floats_count_as_whole_numbers() -> None:
@@ -161,7 +266,7 @@ def exact_sums(vectors: Any, weights: Any) -> list[Fraction]:
 
 
 @given(
-    hnp.arrays(float, st.tuples(st.integers(2, 9), st.integers(1, 4)), elements=st.floats(-1e3, 1e3)),
+    hnp.arrays(float, st.tuples(st.integers(2, 9), st.integers(1, 4)), elements=st.just(0.0) | st.floats(1e-30, 1e3)),
     st.lists(st.sampled_from([0.0, 1.0, 1e6, -1e12, 1e15, 1e17, 1e60, 1e-30]), min_size=4, max_size=4),
     st.none() | st.lists(st.sampled_from([0.0, 1e-9, 0.3, 1.0, 7.0]), min_size=9, max_size=9),
 )
@@ -217,3 +322,53 @@ def test_vectors_need_no_matrix() -> None:
     problem = Problem(np.zeros((size, size)), UNDER, vectors=vectors)
     assert problem.dissimilarity is None
     assert int(np.argmin(problem.scores)) == int(np.argmin(((vectors - vectors.mean(axis=0)) ** 2).sum(axis=1)))
+
+
+# The initial model
+
+MODELS = np.array([[0.0, 1.0], [1.0, 1.0], [3.0, -1.0], [2.0, 2.0]])
+FIRST = [4.0, -2.0]
+SQUARES = ((MODELS - FIRST) ** 2).sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize("known", [("vectors", "truth"), ("vectors",), ("truth",)])
+def test_initial_errors_are_those_of_the_initial_model(known: tuple[str, ...]) -> None:
+    given: dict[str, Any] = {**dict.fromkeys(known, MODELS), "initial_model": FIRST, "initial": None}
+    if "vectors" in known:
+        given["dissimilarity"] = None
+    problem = small(OVER, **given)
+    assert problem.initial.tolist() == SQUARES
+    data = {"travel": problem.travel.tolist(), "learner": OVER.to_dict()}
+    data |= {name: MODELS.tolist() for name in known} | {"initial_model": FIRST}
+    if "vectors" not in known:
+        data["dissimilarity"] = problem.dissimilarity.tolist()  # type: ignore[union-attr]
+    assert Problem.from_dict(data).initial.tolist() == SQUARES
+    tables: dict[str, Any] = {name: pd.DataFrame(MODELS, list("ABCD"), ["slope", "height"]) for name in known}
+    labelled = small(OVER, **{**given, **tables, "initial_model": pd.Series({"height": -2.0, "slope": 4.0})})
+    assert labelled.initial.tolist() == SQUARES
+    found = plan(problem)
+    if known == ("vectors", "truth"):
+        assert found.true_loss is not None
+        assert found.loss.total == pytest.approx(found.true_loss.total)
+    assert not any("initial model is assumed" in note for note in found.notes)
+    assert problem.replace(title="renamed").initial.tolist() == SQUARES
+
+
+def test_given_initial_errors_stay_beside_true_models(tmp_path: Path) -> None:
+    """They are upper bounds, and 0 is one of the values that they can have."""
+    for initial in ([9.0] * 4, [0.0] * 4):
+        problem = small(OVER, truth=MODELS, initial_model=FIRST, initial=initial)
+        assert problem.initial.tolist() == initial
+        for name in ("one.json", "two.npz"):
+            write_problem(problem, tmp_path / name)
+            assert read_problem(tmp_path / name).initial.tolist() == initial
+
+
+def test_an_initial_model_of_vectors_is_optional_visits_start(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"vectors": MODELS, "dissimilarity": None, "initial": None, "visits": Visits()}
+    with pytest.raises(InputError, match="initial: missing; optional visits need"):
+        small(OVER, **given)
+    problem = small(OVER, **given, initial_model=FIRST)
+    assert problem.initial.tolist() == SQUARES
+    write_problem(problem, tmp_path / "one.npz")
+    assert read_problem(tmp_path / "one.npz").initial.tolist() == SQUARES

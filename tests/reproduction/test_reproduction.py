@@ -19,11 +19,14 @@ import oracle
 from conftest import Shared
 from learnroute import Learner, Problem, plan, read_problem
 from learnroute.cli import commands
-from learnroute.reproduction.claims import HOLDS, _reading_verdict
+from learnroute.reproduction.claims import HOLDS, _below, _reading_verdict
 from learnroute.reproduction.lemmas import check_lemma
 from learnroute.reproduction.readings import improvements
 from learnroute.reproduction.report import CAPTIONS
+from learnroute.reproduction.scales import FAMILIES
 from learnroute.reproduction.worst_cases import Search, bounds_of, find_worst, ratio_of
+
+TOO_FEW = "holds for the mean over problems; too few to tell for single problems"
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +70,14 @@ def test_verdicts_are_the_known_ones(quick: tuple[Path, dict[str, Any]]) -> None
     verdicts = {claim["name"]: claim["verdict"] for claim in quick[1]["claims"]}
     assert len(verdicts) == 13
     for name in (
-        "Lemma 1", "Lemma 2", "Proposition 3", "Proposition 4", "Proposition 4, m ≫ n", "Corollary 1", "Figure 1",
-        "Figure 2, Algorithm 1",
+        "Lemma 1", "Lemma 2", "Proposition 3", "Proposition 4", "Proposition 4, m ≫ n", "Corollary 1",
     ):  # fmt: skip
         assert verdicts[name] == HOLDS, name
+    for name in ("Figure 1", "Figure 2, Algorithm 1"):  # in the full run, 4 of 10,400 problems of Figure 2 exceed 3/2
+        assert verdicts[name] == TOO_FEW
+        found = next(claim["findings"] for claim in quick[1]["claims"] if claim["name"] == name)
+        assert any("too few problems to exclude that up to" in finding for finding in found)
+        assert "omit --quick" in (quick[0] / "REPRODUCTION.md").read_text()
     for regime in ("under", "over"):
         assert verdicts[f"Figure 2, improvement ({regime})"] == "holds only under reading: share of the excess"
     assert verdicts["Triangle inequality"].startswith("does not hold")
@@ -185,6 +192,15 @@ def test_readings_differ_as_they_should() -> None:
     assert _reading_verdict({"a": [("x", 0.0)], "b": []}, 1) == "holds only under reading: a"
     assert _reading_verdict({"a": [], "b": []}, 1) == "does not hold"
     assert _reading_verdict({"a": [("x", 0.0)], "b": []}, 2) == "holds only under reading: a (in 1 of 2 settings)"
+
+
+@pytest.mark.parametrize(("count", "worst", "verdict"), [
+    (10, 1.2, TOO_FEW), (2_999, 1.2, TOO_FEW), (3_000, 1.2, HOLDS),
+    (10, 1.6, "holds only under reading: mean over problems (single problems exceed 3/2)"),
+])  # fmt: skip
+def test_few_problems_show_nothing_about_all_single_ones(count: int, worst: float, verdict: str) -> None:
+    groups = {(family, 6, 80, 0.0, "algorithm1"): [1.1] * (count - 1) + [worst] for family in FAMILIES}
+    assert _below(groups) == verdict
 
 
 def test_stored_report_is_from_the_full_run() -> None:

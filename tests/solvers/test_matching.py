@@ -86,12 +86,6 @@ def test_large_matchings_carry_their_proof(size: int) -> None:
         check_proof(minimum_matching(weights), weights)
 
 
-def test_weights_below_the_least_normal_number_are_matched() -> None:
-    weights = symmetric(np.random.default_rng(0).uniform(1, 10, (60, 60))) * 1e-310
-    matching = minimum_matching(weights)
-    assert matching.bound == pytest.approx(weight_of(matching.pairs, weights), rel=1e-9)
-
-
 def test_networkx_agrees() -> None:
     import networkx
 
@@ -136,7 +130,7 @@ def places(size: int, rng: np.random.Generator) -> dict[str, Any]:
         "all alike": np.full((size, 2), 0.3),
         "on a line": np.column_stack([line, 2 * line]),
         "huge": 1e99 * rng.uniform(-1, 1, (size, 2)),
-        "tiny": 1e-99 * rng.uniform(-1, 1, (size, 2)),
+        "tiny": 1e-95 * rng.uniform(-1, 1, (size, 2)),
     }
 
 
@@ -171,7 +165,7 @@ def test_great_circles_are_proved() -> None:
     check_proof(match_by_blossoms(PlaceWeights(place_travel(points)), Budget()), points.matrix)
 
 
-@pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-160, 1.0])
+@pytest.mark.parametrize("unit", [2.0**-332, 2.0**-200, 1.0, 2.0**329])
 @pytest.mark.parametrize("size", [6, 40])
 def test_the_smallest_numbers_are_distinguished(unit: float, size: int) -> None:
     steps = symmetric(np.random.default_rng(size).integers(1, 9, (size, size)).astype(np.float64))
@@ -192,10 +186,12 @@ def test_few_first_edges_are_repaired_by_pricing() -> None:
 
 def test_matching_input_is_validated() -> None:
     for arguments, message in (
+        ({"weights": np.array([[0.0, 1e-300], [1e-300, 0.0]])}, r"weights\[0, 1\] = 1e-300: .* magnitude >= 1e-100"),
         ({}, "neither given"),
         ({"weights": np.zeros((2, 2)), "points": np.zeros((2, 2))}, "both given"),
         ({"points": np.zeros((3, 2))}, "points has 3 rows: an even number"),
         ({"points": np.zeros((2, 4))}, "points has 4 columns"),
+        ({"points": np.zeros((0, 10**15))}, "points has 1000000000000000 columns"),
         ({"points": np.array([[0.0, np.nan], [0, 0]])}, r"points\[0, 1\]"),
     ):
         with pytest.raises(InputError, match=message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from learnroute import (
     METHODS,
     Constraints,
+    Depot,
     Gradient,
     Problem,
     Proximal,
@@ -20,16 +22,20 @@ from learnroute import (
     expected_loss,
     plan,
 )
+from learnroute.formats import read_problem
 from learnroute.model.instance import Instance
+from learnroute.model.law import ModelErrors
+from learnroute.model.learners import Calibrated
 from learnroute.model.routes import Routes
 from learnroute.model.travel import TravelMatrix
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.exact.suffix_labelling import SuffixLabelling
-from learnroute.solvers.params import DEFAULTS
+from learnroute.solvers.exact.suffix_labelling import SuffixLabelling, _Search
+from learnroute.solvers.params import DEFAULTS, SuffixLabellingParams
 from learnroute.solvers.ruin_and_recreate import Annealing
 from learnroute.solvers.solve import solve
 from oracle import law_of_instance
 
+ROOT = Path(__file__).parents[2]
 ENDS = [
     Constraints(), Constraints(start="R2"), Constraints(end="R1"), Constraints(start="R2", end="R1"),
     Constraints(returns=True), Constraints(start="R1", returns=True),
@@ -67,6 +73,80 @@ def test_exact_finds_the_best_of_all_orders(seed: int) -> None:
     again = rung.prove(asked.instance, worst, np.random.default_rng(0), Budget(), DEFAULTS)
     assert again.optimal
     assert asked.instance(again.routes) == pytest.approx(asked.size * best, rel=1e-10)
+
+
+def completions(seed: int) -> Instance:
+    """Return the instance of a problem with any law, any dissimilarities, a depot, or a journey that has begun."""
+    rng = np.random.default_rng(seed)
+    size, kind = 6, seed % 8
+    vectors = rng.standard_normal((size, 3)) + 2 * rng.standard_normal(3)
+    delta = ((vectors[:, None] - vectors) ** 2).sum(axis=2)
+    noisy = np.maximum(0.0, delta + np.triu(rng.normal(0, 10 ** rng.uniform(-3, 1), delta.shape), 1))
+    own: dict[str, Any] = {"vectors": vectors}
+    if kind in (1, 5):
+        own = {"dissimilarity": np.triu(noisy, 1) + np.triu(noisy, 1).T}
+    if kind == 2:
+        own = {"transfer": rng.uniform(0.1, 3, delta.shape)}
+    lam: Any = 10 ** rng.uniform(-1, 1.5, size)
+    learner: Any = Proximal(12, 15, 0.5, regularization=lam.tolist() if kind == 3 else float(lam[0]))
+    if kind in (2, 5):
+        retention = float(rng.uniform(0.3, 1))
+        coupling, common = rng.uniform(0, retention), rng.uniform(0, 1) if seed % 3 else None
+        learner = Calibrated(
+            noise=float(rng.normal(0, 0.1)), retention=retention, coupling=coupling, common_retention=common
+        )
+    samples = rng.integers(5, 40, size).tolist() if kind in (3, 4) else None
+    initial = ((vectors - rng.standard_normal(3)) ** 2).sum(axis=1) * (rng.uniform(0.5, 2, size) if seed % 3 else 1)
+    if kind == 0:  # the bound is nearly tight: the mean of all models is close to the centre, and exactly known
+        own, initial = {"vectors": np.eye(size)}, np.full(size, 1 - 1 / size)
+        learner = Proximal(12, 10**6, 0.0, regularization=10.0)
+    asked = Problem(
+        coordinates=rng.random((size, 2)) * 10 ** rng.uniform(-5, 1), learner=learner, samples=samples, initial=initial,
+        depot=Depot("home", (0.0, 0.0)) if kind in (4, 6) else None,
+        importance=rng.uniform(0, 2, size) if kind else None, **own,
+    )  # fmt: skip
+    return asked.instance.after((2, 4), ModelErrors(initial)) if kind == 7 else asked.instance
+
+
+@pytest.mark.parametrize("seed", range(32))
+def test_completion_bounds_are_below_all_orders(seed: int) -> None:
+    instance = completions(seed)
+    regions = instance.visits.regions.tolist()
+    search = _Search(instance, Routes.of_order(regions), SuffixLabellingParams())
+    search.target, least = np.inf, dict[tuple[int, ...], float]()
+    for order in itertools.permutations(range(len(regions))):
+        value = instance(Routes.of_order([regions[k] for k in order]))
+        for t in range(1, len(order)):
+            least[order[t:]] = min(least.get(order[t:], np.inf), value)
+    search._drop_dominated = lambda labels: labels  # type: ignore[method-assign]
+    suffixes, labels = [(int(last),) for last in search.endings().last], search.endings()
+    for position in range(len(regions) - 1, 0, -1):
+        bounds = search.completion.bounds(labels, position)
+        known = np.array([least.get(suffix, np.inf) for suffix in suffixes])
+        assert (bounds <= known + 1e-12 * abs(known)).all()
+        grown = search.grow(labels, position - 1)
+        assert grown is not None
+        suffixes = [(int(k), *suffixes[row]) for k, row in zip(grown.first, grown.parents, strict=True)]
+        labels = grown
+
+
+def test_proofs_for_a_strong_memory_need_few_labels() -> None:
+    asked = read_problem(ROOT / "examples" / "city-survey.json")
+    for strength in (4.0, 8.0):
+        few = DEFAULTS._replace(suffix_labelling=SuffixLabellingParams(labels=40_000))
+        assert plan(asked.replace(learner=asked.learner.with_regularization(strength)), params=few).optimal
+
+
+def test_auto_gives_up_a_proof_that_needs_many_labels() -> None:
+    rng = np.random.default_rng(9)
+    vectors = rng.standard_normal((12, 6))
+    asked = Problem(
+        coordinates=rng.random((12, 2)), learner=Proximal(30, 40, 0.3, regularization=8.0), vectors=vectors,
+        initial=((vectors - 1.5) ** 2).sum(axis=1), travel_rate=0.5,
+    )  # fmt: skip
+    found = plan(asked)
+    assert not found.optimal
+    assert "the limit of 50,000 labels was reached" in found.notes[0]
 
 
 @pytest.mark.parametrize("seed", range(6))

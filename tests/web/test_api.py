@@ -166,6 +166,10 @@ def test_learners_are_those_of_the_library(service: Service) -> None:
     answer = service.post("learners", problem=example(), seed=2, travel_rate=0.5).json()
     problem = Problem.from_dict(example()).replace(travel_rate=0.5)
     assert answer == json.loads(json.dumps(compare_learners(problem, 2).to_dict()))
+    limited = {**example(), "fleet": {"vehicles": 1, "limit": 5.0}}
+    answer = service.post("learners", problem=limited, seed=2).json()
+    assert answer == json.loads(json.dumps(compare_learners(Problem.from_dict(limited), 2).to_dict()))
+    assert any("the travel limit of 5 applies to the row" in note for note in answer["notes"])
     refusal = service.post("learners", problem={**example(), "initial": None})
     assert "the initial model has no error, so λ cannot be chosen" in details(refusal, 422, "problem.initial")
 

@@ -7,8 +7,10 @@ import json
 import math
 import os
 import signal
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -150,6 +152,21 @@ def test_requests_that_never_end_block_no_worker_for_good(clock: Clock, allowanc
         clock.advance(20)
         assert [answer.result(GUARD).status_code for answer in stuck] == [503, 503]
         another.result(GUARD)
+
+
+def test_killed_workers_leave_no_temporary_folder(
+    clock: Clock, allowances: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with serving(workers=1, limits=Limits(seconds=FOREVER)) as service, ThreadPoolExecutor(1) as client:
+        alive(service)
+        answer = client.submit(service.post, "export", **endless_request("writing", "export"))
+        wait_for(lambda: any(tmp_path.glob("*/plan.json")))
+        wait_for(lambda: allowances[-1] < 20)  # the request has been read
+        clock.advance(20)
+        assert answer.result(GUARD).status_code == 503
+        assert not list(tmp_path.iterdir())
 
 
 def test_worker_that_stops_reading_is_replaced(clock: Clock, allowances: list[float]) -> None:

@@ -244,14 +244,17 @@ def test_geojson_without_a_learner_uses_the_learner_of_the_page(opened: Open, tm
     page = opened()
     data = json.loads((EXAMPLES / "lakes.geojson").read_text())
     data.pop("learner")
+    for k, feature in enumerate(data["features"]):
+        feature["properties"]["samples"] = 150 + k
     (tmp_path / "lakes.geojson").write_text(json.dumps(data))
     page.fill("#features", "123")
     settle(page)
     open_file(page, tmp_path / "lakes.geojson")
     assert "has no learner: m, n and σ are taken from the fields" in page.inner_text("#status")
     assert (page.input_value("#features"), page.input_value("#samples")) == ("123", "200")
-    learner = {"features": 123, "samples": 200, "noise": 0.5}
-    assert total(page) == pytest.approx(plan(read_problem(tmp_path / "lakes.geojson", learner)).loss.total, rel=1e-5)
+    problem = read_problem(tmp_path / "lakes.geojson", {"features": 123, "samples": 200, "noise": 0.5})
+    problem = problem.replace(samples=range(150, 150 + problem.size))
+    assert total(page) == pytest.approx(plan(problem).loss.total, rel=1e-5)
 
 
 def test_maps_of_longitudes_have_no_x(opened: Open) -> None:
@@ -333,6 +336,9 @@ def test_learner_for_uploaded_files_over_http(service: Service) -> None:
     read = service.post("read", files=files, learner=learner).json()
     assert read["learner_taken"]
     assert read["problem"]["learner"]["features"] == learner["features"]
+    samples = list(range(70, 70 + len(data["regions"])))
+    apart = [{"name": "problem.json", "text": json.dumps({**data, "samples": samples})}]
+    assert service.post("read", files=apart, learner=learner).json()["problem"]["samples"] == samples
     own = [{"name": "problem.json", "text": json.dumps(example())}]
     read = service.post("read", files=own, learner={"features": 5, "samples": 50}).json()
     assert not read["learner_taken"]

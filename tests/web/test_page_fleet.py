@@ -125,7 +125,8 @@ def test_the_table_of_fleets(opened: Open) -> None:
     )
     assert [row[0] for row in shown] == [row.name for row in found.rows]
     assert [float(row[4]) for row in shown] == pytest.approx([row.total for row in found.rows], rel=1e-3)
-    assert [k for k, row in enumerate(shown) if row[5] == "best"] == [found.best]
+    assert [int(row[5]) for row in shown] == [row.samples for row in found.rows]
+    assert [k for k, row in enumerate(shown) if row[6] == "best"] == [found.best]
     assert page.locator("#fleets-rows [aria-current]").inner_text().startswith("1 vehicle")
     page.focus("#fleets-rows tr.best .take")
     page.keyboard.press("Enter")

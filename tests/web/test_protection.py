@@ -7,6 +7,7 @@ import contextlib
 import json
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +18,12 @@ from learnroute.web import pool, request_bodies, requests
 from learnroute.web.jobs import Job
 from learnroute.web.pool import Ticket
 from learnroute.web.refusals import Refusal
+from learnroute.web.server import MOST_HEAD
 from learnroute.web.settings import Limits, Settings
 from service import Service, endless_task, example, get, serving
 from waiting import GUARD, wait_for
 
+ROOT = Path(__file__).parents[2]
 HEAD = "POST /api/plan HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
@@ -110,6 +113,17 @@ def test_a_body_that_never_ends_is_answered_in_time() -> None:
         assert answer.startswith("HTTP/1.1 408 ")
         assert "within 60 seconds" in document(answer)["detail"]
         assert service.post("plan", problem=example()).status_code == 200
+
+
+@pytest.mark.parametrize(("above", "status"), [(-4, 200), (1, 400)])
+def test_headers_without_an_end_are_rejected_above_their_limit(service: Service, above: int, status: int) -> None:
+    start, end = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Long: ", b"\r\n\r\n"
+    with line_to(service, start + b"a" * (MOST_HEAD + above - len(start))) as line:
+        if status == 200:  # an end in time: the connection was still open
+            assert is_open(line)
+            line.sendall(end)
+        assert receive_all(line).startswith(f"HTTP/1.1 {status} ")
+    assert f"more than {MOST_HEAD >> 10} KiB" in (ROOT / "docs" / "operating.md").read_text()
 
 
 def test_bodies_share_a_bound_on_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ from learnroute.cli.common import (
     time_left,
     time_option,
 )
+from learnroute.cli.paths import INPUT, OUTPUT, PROBLEM
 from learnroute.cli.tables import print_sheet
 from learnroute.comparison.of_learners import compare_learners
 from learnroute.errors import InputError
@@ -189,21 +190,21 @@ def learners_command(
     epilog=METHOD_LIST + "\b\nExample:\n  learnroute journey trip.json --begin examples/warehouse-robot.json\n"
     '  learnroute journey trip.json --visited "Hazmat cage"',
 )
-@click.argument("state", metavar="JOURNEY", type=click.Path(path_type=Path))
+@click.argument("state", metavar="JOURNEY", type=OUTPUT)
 @click.option(
     "--begin",
-    type=click.Path(path_type=Path),
+    type=PROBLEM,
     metavar="FILE",
     help="Start a new journey through the regions of this problem.",
 )
 @click.option("--visited", metavar="NAME", help="Record a visit to this region.")
 @click.option(
-    "--measured", type=click.Path(path_type=Path), metavar="FILE",
+    "--measured", type=INPUT, metavar="FILE",
     help="Measurements of that visit: a JSON object with errors, dissimilarity (one number per region each) or vector.",
 )  # fmt: skip
 @click.option("--drop", metavar="NAME", help="Remove this region from the journey; its error no longer counts.")
 @click.option(
-    "--add", "added", type=click.Path(path_type=Path), metavar="FILE",
+    "--add", "added", type=INPUT, metavar="FILE",
     help="Add a region: a JSON object with region (its name) and the same members as the other regions: travel (and "
     "travel_back) or coordinates, dissimilarity or vector, initial, samples, importance.",
 )  # fmt: skip

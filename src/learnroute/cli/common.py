@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from click.core import ParameterSource
 
+from learnroute.cli.paths import OUTPUT, PROBLEM, STANDARD_INPUT, check_paths
 from learnroute.cli.tables import print_sheet
 from learnroute.errors import InputError, did_you_mean, percent, printable
 from learnroute.formats import PICTURES, READERS, json_files, main_file, problem_from, read_problem
@@ -40,7 +41,6 @@ else:
     Choice = click.Choice  # not generic in older releases
 
 F = TypeVar("F", bound=Callable[..., Any])
-STANDARD_INPUT = Path("-")
 INTERRUPTED = 130  # the exit code after Ctrl-C
 REPORTS = (".json", ".csv")  # formats of result tables
 METHOD_HELP = "How to choose the route; see the methods below."
@@ -74,16 +74,9 @@ class Source:
             known = Visits() if problem.visits is None else problem.visits
             problem = problem.replace(visits=replace(known, **self.visits))
         if self.fleet:
-            problem = problem.replace(fleet=self._fleet(problem.fleet))
+            problem = problem.replace(fleet=make_fleet(self.fleet, problem.fleet))
         title = self.title or problem.title or ("" if self.file == STANDARD_INPUT else self.file.stem)
         return problem if title == problem.title else problem.replace(title=title)
-
-    def _fleet(self, known: Fleet | None) -> Fleet:
-        """Return the fleet given by the options; their numbers of vehicles or models replace those of the file."""
-        kept = {} if known is None else known.to_dict()
-        if {"vehicles", "models"} & set(self.fleet):
-            kept = {name: value for name, value in kept.items() if name in ("travel", "limit")}
-        return Fleet(**{**kept, **self.fleet})
 
     def _read(self) -> Problem:
         if self.file != STANDARD_INPUT:
@@ -120,11 +113,15 @@ class OnceCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors in a value given by an option name the option."""
+        check_paths(self.params, ctx.params)
         try:
             return super().invoke(ctx)
         except InputError as error:
             option = self._option_of(ctx, error)
-            raise error if option is None else error.renamed(option) from None
+            if option is None:
+                raise
+            given = {"value": ctx.params["time_limit"]} if option == "--time-limit" else {}  # not the rest of it
+            raise error.renamed(option, **given) from None
 
     def _option_of(self, ctx: click.Context, error: InputError) -> str | None:
         """Return the option that gave the field of an error; None if the field comes from a file."""
@@ -308,7 +305,7 @@ def problem_options(function: F, without: Collection[str] = ()) -> F:
     )
     for name, option in reversed(OPTIONS.items()):
         command = command if name in own or name in without else option(command)
-    return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
+    return cast("F", click.argument("file", type=PROBLEM)(command))
 
 
 FLEET_OPTIONS = ("vehicles", "models", "serve", "longest", "limit")
@@ -336,6 +333,17 @@ def fleet_from_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the members of `fleet` that options give."""
     found = {name: options.get(name) for name in ("vehicles", "models", "serve", "limit")}
     return given_options({**found, "travel": LONGEST if options.get("longest") else None})
+
+
+def make_fleet(options: dict[str, Any], known: Fleet | None = None) -> Fleet:
+    """Return the fleet given by options; their numbers of vehicles or models replace those of a known one."""
+    kept = {} if known is None else known.to_dict()
+    if {"vehicles", "models"} & set(options):
+        kept = {name: value for name, value in kept.items() if name in ("travel", "limit")}
+    found = Fleet(**{**kept, **options})
+    if "travel" in options and found.vehicles == 1:
+        raise InputError("needs several vehicles; add --vehicles", field="--longest")
+    return found
 
 
 def depot_place(text: str, problem: Problem) -> str | list[float]:
@@ -370,7 +378,7 @@ time_option = common_option(
 )
 json_option = common_option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 plot_option = common_option(
-    "--plot", "pictures", type=click.Path(path_type=Path), metavar="FILE", multiple=True,
+    "--plot", "pictures", type=OUTPUT, metavar="FILE", multiple=True,
     help=f"Draw a picture ({suffixes(PICTURES)}). May be repeated.",
 )  # fmt: skip
 
@@ -386,7 +394,7 @@ def time_left(time_limit: float | None) -> float | None:
 def output_option(help_text: str, required: bool = False) -> Callable[[F], F]:
     """Return a decorator that adds -o, which may be repeated."""
     return common_option(
-        "-o", "--output", "outputs", type=click.Path(path_type=Path), metavar="FILE", multiple=True, required=required,
+        "-o", "--output", "outputs", type=OUTPUT, metavar="FILE", multiple=True, required=required,
         help=f"{help_text} May be repeated.",
     )  # fmt: skip
 
@@ -432,9 +440,6 @@ def check_outputs(outputs: Sequence[Path], known: Collection[str], pictures: Seq
         logging.getLogger("matplotlib").setLevel(logging.ERROR)  # matplotlib would warn about a read-only home
         for path in pictures:
             check_picture(path)
-    for path, times in Counter((*outputs, *pictures)).items():
-        if times > 1:
-            raise InputError(f"is to be written {times} times; give each file once", where=path)
 
 
 def print_json(data: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -32,11 +31,12 @@ from learnroute.cli.common import (
     suffixes,
     time_option,
 )
+from learnroute.cli.paths import INPUT, OUTPUT, SAMPLES
 from learnroute.cli.tables import print_sheet
 from learnroute.errors import InputError, printable, show
 from learnroute.formats import WRITERS, places, write_problem
 from learnroute.formats.csv_files import read_matrix, training_member
-from learnroute.formats.files import LONGEST_NAME, check_destination, write_text
+from learnroute.formats.files import LONGEST_NAME, check_destination, exists, write_text
 from learnroute.formats.json_files import dumps
 from learnroute.formats.samples import causes, read_samples, write_samples
 from learnroute.planner import evaluate, plan
@@ -123,7 +123,7 @@ def simulate_command(
     "\\\n    --travel examples/buoys/travel.csv --problem buoys.json --rest held-out\n"
     "  learnroute plan buoys.json",
 )
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=SAMPLES)
 @click.option("--target", required=True, metavar="COLUMN", help="Column to predict; all other columns are features.")
 @click.option("--region", metavar="COLUMN", help="Column with the region names, if DATA is one table.")
 @click.option("--skip", multiple=True, metavar="COLUMN",
@@ -149,7 +149,7 @@ def simulate_command(
     metavar="A,B,…",
     help="Model that the learner starts from, one number per feature. Default: zeros.",
 )
-@click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--travel", type=INPUT, metavar="FILE",
               help="Travel costs (.csv) for --problem: a matrix with names, or places (columns name and x, y or lat, "
               "lon), whose distances are the costs. Default: no travel costs.")  # fmt: skip
 @click.option("--samples", type=int, metavar="n",
@@ -161,13 +161,13 @@ def simulate_command(
 @click.option(
     "--problem",
     "problem_file",
-    type=click.Path(path_type=Path),
+    type=OUTPUT,
     metavar="FILE",
     help=f"Write the planning problem ({suffixes(WRITERS)}).",
 )
-@click.option("--planning", type=click.Path(path_type=Path), metavar="FOLDER",
+@click.option("--planning", type=OUTPUT, metavar="FOLDER",
               help="Write the samples used for the estimates, split into train and test, for rehearse.")  # fmt: skip
-@click.option("--rest", type=click.Path(path_type=Path), metavar="FOLDER",
+@click.option("--rest", type=OUTPUT, metavar="FOLDER",
               help="Write the unused samples to FOLDER/train and FOLDER/test.")  # fmt: skip
 @seed_option
 @json_option
@@ -190,6 +190,9 @@ def estimate_command(
     check_outputs(outputs, REPORTS)
     if problem_file:
         check_destination(problem_file, WRITERS)
+        if exists(problem_file):
+            reason = "exists; --problem is the file of the new problem, so give a new name, or remove the file"
+            raise InputError(reason, where=problem_file)
     between = travel_fields(travel) if travel else {}
     tables = read_samples(data, target, region, skip)
     with show_progress() as progress:
@@ -201,10 +204,11 @@ def estimate_command(
     for line in causes(found.failures):
         say(printable(f"learnroute: region {' '.join(line.split())}"))
     strength = None if regularization is None else training_member(regularization.replace(",", " "))
-    found = replace(found, regularization=strength)
-    if not isinstance(strength, str | list):
-        with contextlib.suppress(InputError, ImportError):  # too few held-out samples, or no scikit-learn
-            found = found.compare_predictors(strength)
+    try:
+        found = found.compare_predictors(strength)
+    except (InputError, ImportError) as error:  # too few held-out samples, or no scikit-learn
+        caveat = f"law and rehearsal were not compared: {error}"
+        found = replace(found, regularization=strength, caveats=(*found.caveats, caveat))
     if planning:
         _write_parts(found, target, planning, "--planning", found.planning_rows)
         report_files(planning)

@@ -29,6 +29,7 @@ from learnroute.cli.common import (
     time_left,
     time_option,
 )
+from learnroute.cli.paths import INPUT
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan
 from learnroute.formats.files import errors_naming
@@ -50,7 +51,7 @@ from learnroute.solvers.params import DEFAULTS
 @click.option(
     "--initial",
     metavar="PLAN",
-    type=click.Path(path_type=Path),
+    type=INPUT,
     help="Start the search from the route of an older plan (.json); missing regions are inserted.",
 )
 @click.option(
@@ -159,7 +160,7 @@ VERDICT_CODES = {"confirmed": 0, "refuted": 1, "not checked": 3}
     epilog="\b\nExample:\n  learnroute plan examples/city-survey.json -o plan.json\n"
     "  learnroute verify plan.json examples/city-survey.json",
 )
-@click.argument("plan_file", metavar="PLAN", type=click.Path(path_type=Path))
+@click.argument("plan_file", metavar="PLAN", type=INPUT)
 @problem_options
 @json_option
 @click.pass_context

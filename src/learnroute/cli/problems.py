@@ -23,6 +23,7 @@ from learnroute.cli.common import (
     seed_option,
     suffixes,
 )
+from learnroute.cli.paths import INPUT, OUTPUT, PROBLEM
 from learnroute.cli.tables import print_table
 from learnroute.errors import InputError, percent
 from learnroute.formats import (
@@ -67,10 +68,10 @@ FAMILY_LIST = list_choices("Families", ((name, text) for name, (_, text) in FAMI
     help="Family of random problems; see the families below.",
 )
 @click.option("--regions", type=int, metavar="T", help="Number of regions.  [default: 10]")
-@click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--travel", type=INPUT, metavar="FILE",
               help=f"Take travel costs, places and names from this file ({suffixes(TRAVEL)}) and draw only "
               "dissimilarities.")  # fmt: skip
-@click.option("--measured", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--measured", type=INPUT, metavar="FILE",
               help="With --travel: take dissimilarities from this file instead of drawing them: a matrix with names "
               "(.csv, as written by `estimate`), or a problem (.json).")  # fmt: skip
 @click.option("--features", type=int, default=80, show_default=True, metavar="m", help="Number of features.")
@@ -167,8 +168,8 @@ def check_command(
     "  learnroute convert plan.json route.gpx --problem lakes.json",
 )
 @problem_options
-@click.argument("new", type=click.Path(path_type=Path))
-@click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="PROBLEM",
+@click.argument("new", type=OUTPUT)
+@click.option("--problem", "problem_file", type=PROBLEM, metavar="PROBLEM",
               help=f"FILE is a plan (.json) for this problem, and so is NEW ({suffixes(PLAN_WRITERS)}).")  # fmt: skip
 def convert_command(source: Source, new: Path, problem_file: Path | None) -> None:
     """Convert a problem or a plan to another file format.

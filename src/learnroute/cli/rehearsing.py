@@ -15,6 +15,7 @@ from learnroute.cli.common import (
     exit_if_interrupted,
     fleet_from_options,
     json_option,
+    make_fleet,
     output_option,
     output_result,
     plot_option,
@@ -28,6 +29,7 @@ from learnroute.cli.common import (
     visits_from_options,
 )
 from learnroute.cli.learning import SCALINGS, travel_fields
+from learnroute.cli.paths import INPUT, PROBLEM
 from learnroute.cli.training import (
     MEASURES,
     data_options,
@@ -43,7 +45,6 @@ from learnroute.formats.csv_files import training_member
 from learnroute.interrupts import stop_on_interrupt
 from learnroute.model.constraints import Constraints
 from learnroute.model.depot import Depot
-from learnroute.model.fleet import Fleet
 from learnroute.model.learners import Proximal
 from learnroute.model.visits import Visits
 
@@ -63,13 +64,13 @@ AUTO = "auto"
     click.option("--regularization", metavar="λ",
                  help="Regularisation strength λ of the proximal learner: a number, or auto (chosen with the route). "
                  "Default: from the problem, otherwise 1."),
-    click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
+    click.option("--problem", "problem_file", type=PROBLEM, metavar="FILE",
                  help=f"Planning problem ({suffixes(READERS)}) with travel, constraints, visits, fleet, "
                  "features_scaling and learner. Options about routes replace its own."),
-    click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
-                 help="Error measure of a model in a region."),
+    click.option("--error", type=Name(MEASURES),
+                 help="Error measure of a model in a region. Default: zero-one for classifiers, otherwise squared."),
 )  # fmt: skip
-@click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--travel", type=INPUT, metavar="FILE",
               help="Travel costs (.csv), instead of --problem: a matrix with names, or places (columns name and x, y "
               "or lat, lon). Default: no travel costs.")  # fmt: skip
 @click.option(
@@ -90,9 +91,9 @@ AUTO = "auto"
 @plot_option
 def rehearse_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...], test: float, learner: str | None,
-    regularization: str | None, problem_file: Path | None, error: str, travel: Path | None, travel_rate: float | None,
-    scaling: Scaling, draws: int, trainings: int | None, seed: int, time_limit: float | None, as_json: bool,
-    outputs: tuple[Path, ...], pictures: tuple[Path, ...], **about: Any,
+    regularization: str | None, problem_file: Path | None, error: str | None, travel: Path | None,
+    travel_rate: float | None, scaling: Scaling, draws: int, trainings: int | None, seed: int,
+    time_limit: float | None, as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...], **about: Any,
 ) -> None:  # fmt: skip
     """Find a route by training along many routes on resampled data.
 
@@ -116,7 +117,8 @@ def rehearse_command(
             raise InputError("the problem has travel costs already; omit --problem or --travel", field="--travel")
     fields = {} if travel is None else travel_fields(travel)
     if problem is None:
-        given = {"travel_rate": travel_rate, "visits": visits and Visits(**visits), "fleet": fleet and Fleet(**fleet)}
+        rules = {"visits": visits and Visits(**visits), "fleet": fleet and make_fleet(fleet)}
+        given = {"travel_rate": travel_rate, **rules}
         fields |= {name: value for name, value in given.items() if value not in (None, {})}
     own = None if problem is None else problem.features_scaling
     regions = read_regions(data, target, region, skip, test, seed, own)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from learnroute.cli.common import command, json_option, print_json, report_files, show_progress
+from learnroute.cli.paths import OUTPUT
 from learnroute.cli.tables import print_table, show
 from learnroute.errors import InputError
 from learnroute.formats.files import make_folder, write_text
@@ -22,9 +23,9 @@ from learnroute.reproduction.tables import write_tables
 @click.option(
     "--quick", is_flag=True, help="Use fewer and smaller problems: half a minute instead of about ten minutes."
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", required=True,
+@click.option("-o", "--output", type=OUTPUT, metavar="FOLDER", required=True,
               help="Folder for tables, figures, worst instances and the report.")  # fmt: skip
-@click.option("--report", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--report", type=OUTPUT, metavar="FILE",
               help="Report file (.md).  [default: FOLDER/REPRODUCTION.md]")  # fmt: skip
 @click.option("--workers", type=int, metavar="K", help="Number of processes.  [default: one per core]")
 @json_option

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from learnroute.cli.common import Name, command, report_files, say
+from learnroute.cli.paths import OUTPUT
 from learnroute.errors import InputError
 
 NAMES = ("ames", "flights", "ozone")
@@ -19,7 +20,7 @@ NAMES = ("ames", "flights", "ozone")
     "    --scaling standardise --travel flights/places.csv --travel-rate 0.01",
 )
 @click.argument("name", metavar="NAME", type=Name(NAMES))
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=OUTPUT)
 def example_command(name: str, folder: Path) -> None:
     """Write an example data set: samples per region, and places.
 

@@ -23,6 +23,7 @@ from learnroute.cli.common import (
     show_progress,
     suffixes,
 )
+from learnroute.cli.paths import INPUT, OUTPUT, PROBLEM
 from learnroute.errors import InputError, printable
 from learnroute.formats import PICTURES
 from learnroute.formats.files import is_folder
@@ -40,8 +41,8 @@ from learnroute.study.sweeps import sweep
     "  learnroute sweep examples/ratios.toml -o ratios --resume\n"
     "  learnroute sweep examples/*.json -o own --methods exact,algorithm1",
 )
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", required=True,
+@click.argument("files", nargs=-1, required=True, type=PROBLEM, metavar="FILE...")
+@click.option("-o", "--output", type=OUTPUT, metavar="FOLDER", required=True,
               help="Folder of the sweep: new or empty, or an existing sweep with --resume.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Continue the sweep in the folder; solved problems are not solved again.")
 @click.option("--methods", metavar="A,B", help="Methods, for problem files.  [default: algorithm1,baseline,exact]")
@@ -78,7 +79,7 @@ def sweep_command(
     "rows",
     epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n  learnroute rows ratios -o rows.parquet",
 )
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=INPUT)
 @output_option(f"Write the rows ({suffixes(WRITERS)}).")
 def rows_command(folder: Path, outputs: tuple[Path, ...]) -> None:
     """Export the rows of a sweep, finished or not.
@@ -100,7 +101,7 @@ def rows_command(folder: Path, outputs: tuple[Path, ...]) -> None:
     epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n"
     "  learnroute plot ratios --x regions -o ratios.png",
 )
-@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="ROWS...")
+@click.argument("sources", nargs=-1, required=True, type=INPUT, metavar="ROWS...")
 @output_option(f"Picture file ({suffixes(PICTURES)}).", required=True)
 @click.option(
     "--x", "axis", type=Name(NUMERIC), help="Quantity on the horizontal axis.  [default: the one that varies most]"

@@ -30,6 +30,7 @@ from learnroute.cli.common import (
     suffixes,
     time_option,
 )
+from learnroute.cli.paths import INPUT, OUTPUT, PROBLEM, SAMPLES
 from learnroute.cli.user_code import user_code
 from learnroute.errors import InputError, list_names, printable
 from learnroute.formats import WRITERS, plan_from, read_plan, read_problem, write_problem
@@ -54,7 +55,7 @@ LEAST_SQUARES, PROXIMAL = LEARNERS = LeastSquares.rule, Proximal.rule
 def data_options(*own: Any) -> Callable[[F], F]:
     """Return a decorator that adds the training data and the learner, then a command's `own` options."""
     options: tuple[Any, ...] = (
-        click.argument("data", type=click.Path(path_type=Path)),
+        click.argument("data", type=SAMPLES),
         click.option("--target", required=True, metavar="COLUMN", help="Column to predict."),
         click.option("--region", metavar="COLUMN", help="Column with the region names, if DATA is one table."),
         click.option("--skip", multiple=True, metavar="COLUMN",
@@ -78,11 +79,11 @@ def data_options(*own: Any) -> Callable[[F], F]:
 training_options = data_options(
     click.option("--regularization", type=float, metavar="λ",
                  help="Regularisation strength λ of the proximal learner. Default: from the plan, otherwise 1."),
-    click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
+    click.option("--problem", "problem_file", type=PROBLEM, metavar="FILE",
                  help="Planning problem with features_scaling, which is applied to the features. `follow --route` also "
                  "uses its learner, and compares predicted and measured errors."),
-    click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
-                 help="Error measure of a model in a region."),
+    click.option("--error", type=Name(MEASURES),
+                 help="Error measure of a model in a region. Default: zero-one for classifiers, otherwise squared."),
 )  # fmt: skip
 
 
@@ -96,7 +97,7 @@ training_options = data_options(
 @click.option(
     "--workers", type=int, default=1, show_default=True, help="Number of parallel trainings; more than 1 needs joblib."
 )
-@click.option("--rows", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--rows", type=OUTPUT, metavar="FILE",
               help="Store finished trainings in this file (.json), and continue from it when run again.")  # fmt: skip
 @click.option(
     "--resample", is_flag=True, help="Split each region's samples into training and test again for each training."
@@ -107,7 +108,7 @@ training_options = data_options(
 @output_option(f"Write the matrix ({suffixes(REPORTS)}).")
 def transfer_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...],
-    test: float, learner: str | None, regularization: float | None, problem_file: Path | None, error: str,
+    test: float, learner: str | None, regularization: float | None, problem_file: Path | None, error: str | None,
     repeats: int, workers: int, rows: Path | None, resample: bool, seed: int, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
@@ -146,7 +147,7 @@ def transfer_command(
     "  learnroute follow held-out --target height --plan plan.json --repeats 10",
 )
 @training_options
-@click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="Plan to follow (.json).")
+@click.option("--plan", "plan_file", type=INPUT, metavar="FILE", help="Plan to follow (.json).")
 @click.option("--route", metavar="A,B,C", help="Route to follow instead of a plan: region names in order.")
 @click.option("--repeats", type=int, default=1, show_default=True, metavar="N",
               help="Follow the route N times, with new random splits into training and test samples.")  # fmt: skip
@@ -155,7 +156,7 @@ def transfer_command(
 @output_option(f"Write the errors ({suffixes(REPORTS)}).")
 def follow_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...],
-    test: float, learner: str | None, regularization: float | None, problem_file: Path | None, error: str,
+    test: float, learner: str | None, regularization: float | None, problem_file: Path | None, error: str | None,
     plan_file: Path | None, route: str | None, repeats: int, seed: int, as_json: bool, outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Train a learner along a plan, and test it in all regions.
@@ -195,10 +196,10 @@ def follow_command(
     "  learnroute calibrate one.json two.json --transfer transfer.json --travel examples/buoys/travel.csv \\\n"
     "    -o calibrated.json\n  learnroute plan calibrated.json",
 )
-@click.argument("followed", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option("--transfer", "transfer_file", type=click.Path(path_type=Path), required=True, metavar="FILE",
+@click.argument("followed", type=INPUT, nargs=-1, required=True)
+@click.option("--transfer", "transfer_file", type=INPUT, required=True, metavar="FILE",
               help="Transfer matrix (.json), as written by `learnroute transfer`.")  # fmt: skip
-@click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--travel", type=INPUT, metavar="FILE",
               help="Travel costs (.csv), a matrix with names. Default: no travel costs.")  # fmt: skip
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
 @json_option

@@ -16,7 +16,7 @@ import numpy as np
 from learnroute.errors import InputError, check_type
 from learnroute.model.given_routes import check_one_model
 from learnroute.model.learners import LeastSquares, Proximal
-from learnroute.model.notes import KINDS
+from learnroute.model.notes import KINDS, regularization_note
 from learnroute.model.pooled import floor_of, pooled_curve
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
@@ -249,7 +249,7 @@ def compare_learners(
     ----------
     problem
         The planning problem. All rows visit each region once, except the row with chosen visits. That row keeps the
-        problem's `visits`; if the problem has none, all visits are optional.
+        problem's `visits` and the travel limit of its vehicle; without `visits`, all visits are optional.
     seed
         Seed of the random number generator. The same problem and seed give the same table.
     time_limit
@@ -275,7 +275,9 @@ def compare_learners(
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
     check_initial_model(problem)
-    table = _Table(problem.with_regularization(1.0).replace(visits=None), problem.visits or Visits(), seed, budget)
+    most = problem.visit_rules.budget  # of the visits, or of the vehicle
+    visits = replace(problem.visits or Visits(), budget=most if math.isfinite(most) else None)
+    table = _Table(problem.with_regularization(1.0).replace(visits=None, fleet=None), visits, seed, budget)
     return LearnerTable(
         rows=_with_savings(table.rows()),
         regularizations=tuple(CURVE.tolist()),
@@ -291,7 +293,7 @@ class _Table:
     """Plans the routes, chooses the regularisations and evaluates the rows."""
 
     def __init__(self, problem: Problem, visits: Visits, seed: int, budget: Budget) -> None:
-        self.problem = problem
+        self.problem, self.visits = problem, visits
         self.budget = budget
         self.late = False  # whether curves are missing
         papers, self.refused = with_least_squares(problem)
@@ -372,6 +374,11 @@ class _Table:
         """Return remarks that explain the numbers."""
         problem = self.problem
         notes = [f"the initial model has an error of {problem.initial_sum / problem.size:.5g}"]
+        if self.visits.budget is not None:
+            notes.append(
+                f"the travel limit of {self.visits.budget:g} applies to the row {LEARNERS[CHOSEN]!r} only; all other "
+                "rows visit each region once"
+            )
         notes += [] if self.refused is None else [f"least squares: {self.refused}"]
         if self.papers is None:
             notes.append(f"running mean: λ = {FIRST:g} at the first visit, where least squares has no expected error")
@@ -382,6 +389,7 @@ class _Table:
             )
         if problem.initial_sum / problem.size < floor_of(problem):
             notes.append("according to initial, the initial model is better than the mean model; check these values")
+        notes += regularization_note(self.together.regularization, *self.together.searched)
         if self.late:
             notes.append("stopped by the time limit: some curves over λ are missing")
         return tuple(notes)

@@ -21,10 +21,11 @@ from learnroute.model.routes import Routes
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import as_count
 from learnroute.model.value import Loss, loss_of
-from learnroute.planner import assess, bound_of, decide_learner
+from learnroute.planner import assess, bound_of
 from learnroute.solvers.contract import Answer, Budget, Progress, Rounds
 from learnroute.solvers.methods import METHODS, Method, method_by_name
 from learnroute.solvers.solve import solve
+from learnroute.tuning import decide_learner
 
 HEADS = {
     "travel": "travel", "dissimilarity": "dissimilar", "initial": "initial model", "noise": "noise",
@@ -229,7 +230,7 @@ def _row(
     if isinstance(answer, RefusedError):
         return Row(method.name, None, 0.0, 0, None, str(answer))
     answer = replace(answer, certificate=answer.certificate or certificate)
-    found = replace(assess(problem, answer, method.name, seed, 0.0, budget), seconds=seconds)
+    found = replace(assess(problem, answer, method.name, seed, budget), seconds=seconds)
     loss, made = mean_loss(problem, method, found, draws, budget)
     return Row(method.name, loss, found.seconds, made, found)
 

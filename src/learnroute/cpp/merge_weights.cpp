@@ -4,12 +4,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 namespace learnroute {
 namespace {
 constexpr auto settled = 1e-10;    // minimum gain of a sweep, relative to the value; otherwise it is the last one
-constexpr auto negligible = 1e-13; // minimum gain of a larger face, relative to the value
+constexpr auto negligible = 1e-13; // minimum gain of a larger face, relative to the terms of the value
 } // namespace
 
 double MergeWeights::value(std::span<double const> linear, MatrixView<double> quadratic,
@@ -86,11 +87,15 @@ bool MergeWeights::solve(std::span<double const> linear, MatrixView<double> quad
     if (scale == 0.0 && size > 1)
         return false;
     scale = scale == 0.0 ? 1.0 : scale;
+    auto const [least, most] = std::ranges::minmax(support_, {}, [&](Index a) { return linear[a]; });
+    auto const common = linear[least]; // would hide how little the models differ
+    if (linear[most] - common > 2.0 * scale)
+        return false; // no distance makes up for such a difference
     for (std::size_t i = 0; i < size; ++i) {
         for (std::size_t j = 0; j < size; ++j)
             at(i, j) = quadratic(support_[i], support_[j]) / scale;
         at(i, size) = at(size, i) = 1.0;
-        at(i, size + 1) = linear[support_[i]] / scale;
+        at(i, size + 1) = (linear[support_[i]] - common) / scale;
     }
     at(size, size + 1) = 1.0;
     for (std::size_t column = 0; column <= size; ++column) {
@@ -144,7 +149,8 @@ std::vector<double> MergeWeights::best(std::span<double const> linear, MatrixVie
         if (!solve(linear, quadratic))
             continue;
         auto const reached = value(linear, quadratic, point_);
-        if (reached < least - negligible * std::abs(least)) {
+        auto const terms = 2.0 * std::inner_product(linear.begin(), linear.end(), point_.begin(), 0.0) - reached;
+        if (reached < least - negligible * terms) {
             least = reached;
             found = point_;
         }

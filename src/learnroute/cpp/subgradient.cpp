@@ -33,11 +33,11 @@ bool SubgradientAscent::advance(std::span<double const> subgradient, double boun
         direction_[v] = subgradient[v] + rule_.momentum * direction_[v];
         square += direction_[v] * direction_[v];
     }
-    if (optimal || square == 0.0 || pace_ < rule_.slowest) {
+    auto const step = pace_ * (target_ - bound) / square;
+    if (optimal || pace_ < rule_.slowest || !(step > 0.0 && step < inf)) {
         pace_ = 0.0;
         return false;
     }
-    auto const step = pace_ * (target_ - bound) / square;
     for (std::size_t v = 0; v < multipliers_.size(); ++v)
         multipliers_[v] += step * direction_[v];
     return true;

@@ -54,7 +54,8 @@ public:
     /// one, or with inf if the relaxation is infeasible.
     void set_bound(double bound) { bound_ = bound; }
 
-    /// Take a step from multipliers with this bound and subgradient. Return false if the ascent has ended.
+    /// Take a step from multipliers with this bound and subgradient. Return false if the ascent has ended: at the
+    /// target or an optimum, at the slowest pace, or if the step is 0 or not finite.
     bool advance(std::span<double const> subgradient, double bound);
 };
 } // namespace learnroute

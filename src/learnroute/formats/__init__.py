@@ -104,7 +104,7 @@ def read_problem(
         if not isinstance(changes, Mapping | None):
             raise InputError("expected an object with the members to replace", field=field, value=changes)
     with errors_naming(path):
-        return problem_from(_read(path), learner, constraints, travel_rate)
+        return problem_from(read_members(path), learner, constraints, travel_rate)
 
 
 def problem_from(
@@ -250,7 +250,8 @@ def check_plan_destination(path: str | Path, problem: Problem) -> None:
         _module("tsplib").check_tour(not (problem.visits_all_once and problem.fleet_rules.single), path)
 
 
-def _read(path: Path) -> Any:
+def read_members(path: Path) -> Any:
+    """Read the members of a problem from a file, without checking that they form one."""
     path = main_file(path)
     if is_folder(path):
         return _module(READERS[FOLDER]).read(path)
@@ -289,6 +290,39 @@ def main_file(path: Path) -> Path:
         expected = "expected a problem file, or the tables travel.csv and dissimilarity.csv"
         raise InputError(f"no problem in this folder; {expected}{hint}", where=path)
     return found[0] if found else path
+
+
+def files_of_problem(path: Path) -> tuple[Path, ...]:
+    """Return all files that a problem may be read from: its file and those beside it, or the tables of a folder."""
+    try:
+        file = main_file(path)
+    except InputError:  # reported when the problem is read
+        return (path,)
+    if is_folder(file):
+        return (path, *_tables(file))
+    return (path, file, *_companion(file), *(_tables(file.parent) if file.suffix.lower() == ".csv" else ()))
+
+
+def files_of_samples(path: Path) -> tuple[Path, ...]:
+    """Return all files that samples may be read from: a table, or the tables of a folder or of its train and test."""
+    folders = (path, path / "train", path / "test") if is_folder(path) else ()
+    return (path, *(file for folder in folders for file in folder.glob("*.csv")))
+
+
+def files_to_write(path: Path) -> tuple[Path, ...]:
+    """Return all files that a command may write for a path: the file and its companion, or the tables of a folder."""
+    if path.suffix and not is_folder(path):
+        return (path, *_companion(path))
+    return (*_tables(path), *files_of_samples(path))
+
+
+def _companion(path: Path) -> tuple[Path, ...]:
+    has_one = path.suffix.lower() in (".tsp", ".atsp", ".graphml")
+    return (_module("companion").companion_path(path),) if has_one else ()
+
+
+def _tables(folder: Path) -> tuple[Path, ...]:
+    return tuple(folder / name for name in _module("csv_files").TABLES)
 
 
 def _is_places(file: Path) -> bool:

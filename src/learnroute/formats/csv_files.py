@@ -4,8 +4,8 @@ A problem folder contains `travel.csv` and `dissimilarity.csv` or `transfer.csv`
 first row and column) or `vectors.csv` (one row per region, its name first). Optional tables are `regions.csv` (columns
 `region`, and any of `initial`, `samples`, `importance`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`,
 `samples`, `noise`, and those of the learning rule), `options.csv` (columns `title`, `start`, `end`, `return`,
-`travel_rate`, `depot`) and `features_scaling.csv` (one row per raw feature: `column`, `mean` and `z1`, `z2`, …, its row
-of the matrix; the last column is `intercept`, true or false).
+`travel_rate`, `depot`, and `initial_model`, its entries separated by spaces) and `features_scaling.csv` (one row per
+raw feature: `column`, `mean` and `z1`, `z2`, …, its row of the matrix; the last column is `intercept`, true or false).
 Without `travel.csv`, travel is the distance between the places in `regions.csv`. A depot named in `options.csv` appears
 in `travel.csv` and `regions.csv` like a region, with its other cells blank, and in no other table.
 """
@@ -36,7 +36,7 @@ DEGREES = {"lon": 360.0, "lat": 90.0}  # largest absolute values
 NUMBERS = ("initial", "samples", "initial_estimate", "importance")
 COLUMNS = (*NUMBERS, *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
-OPTIONS = ("title", *MEMBERS, "travel_rate", "depot", "visits", "fleet")
+OPTIONS = ("title", *MEMBERS, "travel_rate", "depot", "visits", "fleet", "initial_model")
 SCALING = "features_scaling.csv"
 DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$")
 
@@ -471,6 +471,9 @@ def read_settings(folder: Path) -> dict[str, Any]:
         given: dict[str, Any] = {field: cell for field, cell in cells.items() if cell}
         if "travel_rate" in given:
             data["travel_rate"] = _number(path, line, "travel_rate", given["travel_rate"])
+        if "initial_model" in given:
+            cells = given["initial_model"].split()
+            data["initial_model"] = [_number(path, line, "initial_model", cell) for cell in cells]
         if "return" in given:
             if given["return"].lower() not in ("true", "false"):
                 raise InputError("expected true or false", field="return", value=given["return"], where=path, line=line)

@@ -81,7 +81,8 @@ def write(problem: Problem, path: Path) -> None:
         data["training"] = np.array(json.dumps(learner.training))
     for name in ARRAYS:
         value = problem.given_travel if name == "travel" else getattr(problem, name)
-        if value is not None and (name != "initial" or value.any() or problem.visits or problem.fleet):
+        needed = name != "initial" or problem.initial_model is not None or problem.visits or problem.fleet
+        if value is not None and (needed or value.any()):
             data[name] = value
     if problem.regions != tuple(f"R{i + 1}" for i in range(problem.size)):
         data["regions"] = np.array(problem.regions)

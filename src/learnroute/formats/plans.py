@@ -11,6 +11,7 @@ from learnroute.errors import InputError
 from learnroute.model.certificates import read_certificate
 from learnroute.model.given_routes import as_order, as_routes
 from learnroute.model.order_effect import as_rehearsal
+from learnroute.model.plan_rules import rule_differences
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import PRINTED, SAME
@@ -25,6 +26,10 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     `verify` checks them.
     """
     data = with_routes(data)
+    if differences := rule_differences(problem, data):
+        raise InputError(differences)
+    if problem.fleet_rules.single and "order" not in data:
+        raise InputError("missing; give the order of visits", field="order")
     problem = problem.with_dissimilarities(data.get("dissimilarities", problem.dissimilarity_kind))
     trained = data.get("learner")
     if problem.learner.undecided and isinstance(trained, Mapping) and "regularization" in trained:
@@ -36,14 +41,14 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         )
     loss = found.loss
     total = data["loss"].get("total") if isinstance(data["loss"], Mapping) else None
-    claimed = as_number("loss.total", total, meaning="losses")
+    claimed = as_number("loss.total", total, meaning="losses", derived=True)
     if not math.isclose(claimed, loss.total, rel_tol=PRINTED, abs_tol=SAME * loss.magnitude):
         reason = f"{loss.total:.9g} on this problem; give the problem that it was made for, with the same options"
         raise InputError(reason, field="loss.total", value=claimed)
     bound, certificate = data.get("lower_bound"), data.get("certificate")
     return replace(
         found,
-        lower_bound=None if bound is None else as_number("lower_bound", bound, meaning="bounds"),
+        lower_bound=None if bound is None else as_number("lower_bound", bound, meaning="bounds", derived=True),
         optimal=data.get("optimal") is True,
         guarantee=Guarantee(
             _number(data, "guarantee"), _text(data, "guarantee_reason"), _number(data, "guarantee_paper"),
@@ -96,7 +101,7 @@ def _range(trained: Any) -> tuple[float, float] | None:
 
 def _number(data: Mapping[str, Any], member: str) -> float | None:
     value = data.get(member)
-    return None if value is None else as_number(member, value, meaning="numbers")
+    return None if value is None else as_number(member, value, meaning="numbers", derived=True)
 
 
 def _text(data: Mapping[str, Any], member: str) -> str:

@@ -9,7 +9,7 @@ from learnroute.model import constraints, depot, features_scaling, fleet, visits
 from learnroute.model.certificates import certificate_schema
 from learnroute.model.learners import CHOSEN, RULES, Calibrated, Regime
 from learnroute.model.problem import DissimilarityKind
-from learnroute.model.validation import LARGEST_VALUE
+from learnroute.model.validation import LARGEST_VALUE, SMALLEST_VALUE
 from learnroute.model.value import Loss
 
 Schema = dict[str, Any]
@@ -27,7 +27,8 @@ NULL: Schema = {"type": "null"}
 
 def problem_schema() -> Schema:
     """Return the JSON schema of a problem file."""
-    number = {"type": "number", "minimum": -LARGEST_VALUE, "maximum": LARGEST_VALUE}
+    tiny = {"exclusiveMinimum": -SMALLEST_VALUE, "exclusiveMaximum": SMALLEST_VALUE, "not": {"const": 0}}
+    number = {"type": "number", "minimum": -LARGEST_VALUE, "maximum": LARGEST_VALUE, "not": tiny}
     return {
         "$schema": DRAFT,
         "title": "learnroute problem",
@@ -70,7 +71,8 @@ def problem_schema() -> Schema:
             ),
             "initial": _describe(
                 _list(_ref("nonNegative")),
-                "Upper bounds on the squared distance of each region's true model to the initial model; default 0",
+                "Upper bounds on the squared distance of each region's true model to the initial model; default: from "
+                "initial_model, otherwise 0",
             ),
             "learner": _learner(),
             "coordinates": _describe(
@@ -78,7 +80,8 @@ def problem_schema() -> Schema:
             ),
             "truth": _ref("rows", "True models of the regions, if known; one row per region"),
             "initial_model": _describe(
-                _list(_ref("anyNumber")), "Coefficients of the initial model; requires truth; default 0"
+                _list(_ref("anyNumber")),
+                "Coefficients of the initial model, from which initial is derived; with truth or vectors; default 0",
             ),
             "geographic": _describe(
                 FLAG,
@@ -195,6 +198,11 @@ def plan_schema() -> Schema:
             "constraints": {
                 "type": "object",
                 "description": "start, end and return, copied from the problem",
+            },
+            "rules": {
+                "type": ["object", "null"],
+                "description": "visits and fleet, copied from the problem if it has them; they explain what another "
+                "problem lacks, and are not used for verification",
             },
             "lower_bound": _or_null(NUMBER, "Proved lower bound on the total loss of every route"),
             "gap": _or_null(POSITIVE, "total / lower_bound - 1"),

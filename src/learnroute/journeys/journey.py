@@ -19,9 +19,9 @@ from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import restrict_to, with_region
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import FloatArray, as_count, as_path, freeze
-from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.methods import method_by_name
+from learnroute.tuning import decide_learner
 
 MEMBERS = ("problem", "method", "seed", "dissimilarities", "visits", "rest")  # members of its file
 

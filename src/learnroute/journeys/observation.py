@@ -40,7 +40,7 @@ class Observation:
             if apart:
                 raise InputError("both given; the vector is enough", field="dissimilarity", found="and vector")
             width = problem.vectors.shape[1]
-            vector = tuple(as_vector("vector", vector, width, least=-1e100, meaning="vector entries").tolist())
+            vector = tuple(as_vector("vector", vector, width, meaning="vector entries").tolist())
         if apart:
             problem.check_symmetric("a visit may correct")
         if apart and problem.vectors is not None:

@@ -32,6 +32,24 @@ def as_learner(model: Any, classes: FloatArray | None = None) -> Any:
     return _ClassifierWithClasses(model, classes) if _requires_classes(model) else copy.deepcopy(model)
 
 
+def is_classifier(model: Any) -> bool:
+    """Return whether a learner predicts classes: by scikit-learn's tags, or by its methods and attributes."""
+    if isinstance(model, type):
+        return False
+    steps = getattr(model, "steps", None)
+    if isinstance(steps, dict) and steps:  # a pipeline of river
+        return is_classifier(list(steps.values())[-1])
+    if isinstance(steps, list) and steps and hasattr(model, "named_steps"):
+        return is_classifier(steps[-1][1])
+    if hasattr(model, "__sklearn_tags__"):
+        from sklearn.base import is_classifier as has_tag
+
+        return bool(has_tag(model))
+    if getattr(model, "_estimator_type", None) == "classifier" or hasattr(model, "classes_"):
+        return True
+    return _requires_classes(model) if hasattr(model, "partial_fit") else hasattr(model, "predict_proba_many")
+
+
 def _requires_classes(model: Any) -> bool:
     try:
         return "classes" in inspect.signature(model.partial_fit).parameters

@@ -38,7 +38,7 @@ from learnroute.model.learners import Calibrated, Learner
 from learnroute.model.problem import Problem
 from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_choice, as_matrix, as_number, freeze
+from learnroute.model.validation import FloatArray, as_choice, as_matrix, as_number, freeze
 
 SEVERAL = "several models were trained; follow a route with one model"
 FEWEST_VISITS = 6  # with fewer clusters, intervals are meaningless
@@ -87,6 +87,8 @@ class Calibration(PictureMixin):
         Whether D and all pilots belong to the same learner; None if that is not recorded.
     notes
         Further remarks.
+    measure
+        The name of the error measure, the same for D and all pilots; empty if it is unknown.
     """
 
     picture = "draw_calibration"
@@ -113,6 +115,7 @@ class Calibration(PictureMixin):
     common_retention: Coefficient | None
     forms: Mapping[str, float]
     skill: float
+    measure: str = ""
 
     def __repr__(self) -> str:
         rho = "" if self.common_retention is None else f", ρ = {self.common_retention.value:.3g}"
@@ -124,9 +127,11 @@ class Calibration(PictureMixin):
     @property
     def learner(self) -> Learner:
         """The learner of the rule `calibrated`, to plan with."""
-        retention, coupling = self.retention.value, self.coupling.value
         common = None if self.common_retention is None else self.common_retention.value
-        return Calibrated(retention=retention, coupling=coupling, noise=self.noise.value, common_retention=common)
+        return Calibrated(
+            retention=self.retention.value, coupling=self.coupling.value, noise=self.noise.value,
+            common_retention=common, verdict=self.verdict, measure=self.measure or None,
+        )  # fmt: skip
 
     def to_problem(
         self, travel: ArrayLike | None = None, coordinates: ArrayLike | None = None, **fields: Any
@@ -193,6 +198,7 @@ class Calibration(PictureMixin):
             "reason": self.reason,
             "advice": self.advice,
             "form": self.form,
+            "measure": self.measure,
             "forms": dict(self.forms),
             "skill": self.skill,
             **{name: getattr(self, name)._asdict() for name in names},
@@ -219,7 +225,8 @@ def calibrate(
         The learner's transfer matrix: a `Transfer`, or T x T errors in the order of the regions.
     followed
         Results of `follow` for some routes, or pairs of a route and its T x T errors (as in `Following`). Learner,
-        error measure and training should be the same as for the transfer matrix; a note says so if the learner differs.
+        error measure and training should be the same as for the transfer matrix; a note says so if the learner differs,
+        and another error measure is rejected.
         At least two routes are needed for a supported law; more routes make the intervals narrower. The first visit
         counts only if the errors before it are known.
     level
@@ -241,7 +248,7 @@ def calibrate(
     if not 0 < as_number("level", level, meaning="the level") < 1:
         raise InputError("expected a number between 0 and 1", field="level", value=level)
     wanted = _check_forms(forms)
-    routes, records = _routes(known, followed)
+    routes, records, measured = _routes(known, followed)
     found = laws.visits_of(routes, known.errors)
     count = int(found.visit.max()) + 1
     if count < FEWEST_VISITS:
@@ -253,14 +260,18 @@ def calibrate(
     scores = cross_validate(routes, known.errors, known.before, found, fits)
     same, differences = _compare_learners(known, records)
     form = scores.choose(preference_of(same))
-    fit, free = fits[form], laws.fit_free(found, known.before if form == HELD else None)
+    fit = fits[form]
+    gained = laws.common_gains(routes, known.errors, fit.bounded) if form == COMMON else None
+    free = laws.fit_free(found, known.before if form == HELD else None, gained)
     parts = _intervals(fit, count, level)
     free_parts = _intervals(free, count, level)
-    total = _interval(free, np.array([1.0, 0.0, 1.0, 0.0, 1.0, 0.0])[: len(free.values)], count, level)
+    summed = [0, 2, 4] if form == HELD else [0, 2]
+    total = _interval(free, np.eye(len(free.values))[summed].sum(axis=0), count, level)
     plain = (parts[0].value, parts[1].value)
     parts = [part._replace(value=float(value)) for part, value in zip(parts, fit.bounded, strict=True)]
     skill = scores.skill(form)
-    verdict = judge(Evidence(form, skill, parts[0], free_parts[2], total, plain, len(routes), same), known)
+    own = _error_just_after(fit, found, level)
+    verdict = judge(Evidence(form, skill, parts[0], free_parts[2], total, own, plain, len(routes), same), known)
     variance = float(((found.after - found.after.mean()) ** 2).sum())
     explained, freely_explained = (
         1 - float((one.residuals**2).sum()) / variance if variance > 0 else 0.0 for one in (fit, free)
@@ -294,6 +305,7 @@ def calibrate(
         common_retention=parts[3] if form == COMMON else None,
         forms=scores.r_squared,
         skill=skill,
+        measure=measured,
     )
 
 
@@ -307,8 +319,8 @@ def _check_forms(forms: Iterable[str]) -> set[str]:
     return {as_choice("forms", name, FORMS) for name in named}
 
 
-def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any]:
-    """Read a route, its errors, the errors before it and the learner from a `.json` file of `Following.save`."""
+def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any, Any]:
+    """Read a route, its errors, those before it, the learner and the measure from a `.json` file of a `Following`."""
     path = Path(path)
     with errors_naming(path):
         data = json_files.read(path)
@@ -317,41 +329,45 @@ def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any]:
         if "models" in data:
             raise InputError(SEVERAL, field="models")
         _check_once("route", data["route"], data.get("tested", data["route"]))
-        return data["route"], data["errors"], data.get("before"), as_record("learner", data.get("learner"))
+        learner = as_record("learner", data.get("learner"))
+        return data["route"], data["errors"], data.get("before"), learner, data.get("measure")
 
 
-def _routes(known: Transfer, followed: Iterable[Any]) -> tuple[list[Route], list[dict[str, Any] | None]]:
-    """Check followed routes; return them with the records of their learners."""
+def _routes(known: Transfer, followed: Iterable[Any]) -> tuple[list[Route], list[dict[str, Any] | None], str]:
+    """Check followed routes; return them with the records of their learners, and the one measure of all errors."""
     if isinstance(followed, Following | str | Mapping) or not isinstance(followed, Iterable):
         raise InputError("expected a list of followed routes", field="followed", value=followed)
-    routes, records = [], []
+    routes, records, measured = [], [], known.measure
     for number, one in enumerate(followed):
-        route, errors, before, learner = _unpack_pilot(f"followed[{number}]", one)
+        route, errors, before, learner, measure = _unpack_pilot(f"followed[{number}]", one)
+        if measure and measured and measure != measured:
+            what = f"the transfer matrix has {known.measure}" if known.measure else f"other pilots have {measured}"
+            reason = f"{what}; measure all with the same error"
+            raise InputError(reason, field=f"followed[{number}].measure", value=measure)
+        measured = measured or str(measure or "")
         places = [_place(f"followed[{number}].route", name, known.regions) for name in route]
-        table = as_matrix(f"followed[{number}].errors", errors, len(places), len(places), least=-LARGEST_VALUE,
-                          meaning="errors")  # fmt: skip
+        table = as_matrix(f"followed[{number}].errors", errors, len(places), len(places), meaning="errors")  # fmt: skip
         first = None
         if before is not None:
-            first = as_matrix(f"followed[{number}].before", [before], 1, len(places), least=-LARGEST_VALUE,
-                              meaning="errors")[0]  # fmt: skip
+            first = as_matrix(f"followed[{number}].before", [before], 1, len(places), meaning="errors")[0]  # fmt: skip
         if len(places) > (first is None):
             routes.append(Route(places, table, first))
             records.append(as_record(f"followed[{number}].learner", learner))
     if not routes:
         size = len(known.regions)
         raise InputError(f"no visits; follow at least one route through the {size} regions", field="followed")
-    return routes, records
+    return routes, records, measured
 
 
-def _unpack_pilot(field: str, given: Any) -> tuple[Sequence[Any], Any, Any, Any]:
+def _unpack_pilot(field: str, given: Any) -> tuple[Sequence[Any], Any, Any, Any, Any]:
     if isinstance(given, Following):
         if given.fleet is not None:
             raise InputError(SEVERAL, field=field)
         _check_once(field, given.route, given.tested)
-        return given.route, given.errors, given.before, given.learner
-    if isinstance(given, tuple | list) and len(given) in (2, 3, 4) and not isinstance(given[0], str):
-        before, learner = [*given[2:], None, None][:2]
-        return given[0], given[1], before, learner
+        return given.route, given.errors, given.before, given.learner, given.measure
+    if isinstance(given, tuple | list) and len(given) in (2, 3, 4, 5) and not isinstance(given[0], str):
+        before, learner, measure = [*given[2:], None, None, None][:3]
+        return given[0], given[1], before, learner, measure
     raise InputError("expected a result of follow(), or a route and its errors", field=field, value=given)
 
 
@@ -395,6 +411,15 @@ def _interval(fit: Fit, mix: FloatArray, count: int, level: float) -> Coefficien
     """Return a linear combination of coefficients with its interval; degrees of freedom come from the visits."""
     value, error = float(mix @ fit.values), math.sqrt(max(0.0, float(mix @ fit.covariance @ mix)))
     half = _student(0.5 + level / 2, max(1, count - len(fit.values))) * error
+    return Coefficient(value, error, value - half, value + half)
+
+
+def _error_just_after(fit: Fit, found: laws.Visits, level: float) -> Coefficient:
+    """Return the mean residual just after training, in the region of the training; regions are the clusters."""
+    own = found.region == found.place
+    means = np.array([fit.residuals[own & (found.place == k)].mean() for k in np.unique(found.place)])
+    value, error = float(means.mean()), float(means.std(ddof=1)) / math.sqrt(len(means))
+    half = _student(0.5 + level / 2, len(means) - 1) * error
     return Coefficient(value, error, value - half, value + half)
 
 

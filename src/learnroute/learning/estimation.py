@@ -20,11 +20,11 @@ from learnroute.model.dissimilarities import row_sums
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.labelled_tables import align, align_places, align_square, row_labels
 from learnroute.model.learners import Learner, Proximal
+from learnroute.model.order_effect import MOST_REGIONS
 from learnroute.model.problem import Problem
 from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import (
-    LARGEST_VALUE,
     FloatArray,
     IntArray,
     as_choice,
@@ -35,11 +35,13 @@ from learnroute.model.validation import (
     check_level,
     freeze,
 )
-from learnroute.solvers.contract import Progress
+from learnroute.solvers.contract import Budget, Progress
+from learnroute.tuning import decide_learner
 
 DRAWS = 4000  # of errors; the level is then uncertain by about 0.3 percentage points at 95 %
 MOST_NUMBERS = 4 * 10**8  # random numbers kept in memory
 LEAST_SAMPLES = 8  # regions with fewer samples are not estimated
+CHOOSING = 5.0  # seconds for choosing λ, if that is to be chosen
 SPARE = 2  # samples in excess of the number of features: the under regime's n >= m + 2
 
 Method = Literal["least squares", "pilot features"]
@@ -74,7 +76,8 @@ class Estimate(PictureMixin):
     caveats
         Limitations of the estimates, one sentence each.
     regularization
-        λ of the proximal learner that the line about the order is for; None for least squares.
+        λ of the proximal learner that the line about the order is for; None for least squares. `compare_predictors`
+        replaces `auto` and `schedule` by the λ that it chose.
     predictors
         How well law and rehearsal predict errors on the held-out samples, after `compare_predictors`; else None.
     """
@@ -248,7 +251,9 @@ class Estimate(PictureMixin):
                     found=f"has {count} samples left to train on",
                 )
 
-    def compare_predictors(self, regularization: float | None = None, orders: int = 30, draws: int = 16) -> Estimate:
+    def compare_predictors(
+        self, regularization: float | Sequence[float] | str | None = None, orders: int = 30, draws: int = 16
+    ) -> Estimate:
         """Return a copy with `predictors`, which tell whether to plan by the law or by rehearsal.
 
         Both predict the final errors of random orders from the samples used for estimation. The errors are measured on
@@ -257,24 +262,30 @@ class Estimate(PictureMixin):
         Parameters
         ----------
         regularization
-            λ of a proximal learner; if omitted, the learner is least squares.
+            λ of a proximal learner, as in `to_problem`; `auto` and `schedule` are chosen for a plan without travel. If
+            omitted, the learner is least squares.
         orders, draws
             Number of random orders to compare, and of random divisions of the samples.
 
         Raises
         ------
         InputError
-            If no samples were held out, or the learner cannot learn from them.
+            If no samples were held out, λ cannot be chosen, or the learner cannot learn from the samples.
         """
         planning, kept = self.planning(), self.held_out()
         for name in self.regions:
             if not len(kept[name].test[1]):
                 raise InputError("no samples are left for testing; use a smaller share", field=f"region {name!r}")
-        problem = self.to_problem(regularization=regularization)
         orders = as_count("orders", orders, least=3, meaning="the number of orders")
         draws = as_count("draws", draws, least=1, meaning="the number of draws")
+        problem = self._decided_problem(regularization)
         predictors = compare(problem, planning, kept, orders, draws, self.seed)
-        return replace(self, regularization=regularization, predictors=predictors)
+        chosen = None if regularization is None else problem.learner.regularization
+        return replace(self, regularization=chosen, predictors=predictors)
+
+    def _decided_problem(self, regularization: float | Sequence[float] | str | None) -> Problem:
+        """Return the problem without travel, with its λ chosen if that is requested."""
+        return decide_learner(self.to_problem(regularization=regularization), self.seed, Budget.of(CHOOSING))
 
     def table(self) -> Table:
         """Return the upper bounds of the dissimilarities as a matrix."""
@@ -291,14 +302,15 @@ class Estimate(PictureMixin):
         )
         parts, size = [self.rows[name] for name in self.regions], len(self.regions)
         counts = [len(part.estimate) for part in parts], [len(part.train) + len(part.test) for part in parts]
-        scores = self.score_estimates / size, self.scores / size
-        rows = list(zip(self.regions, *counts, self.noise, *scores, self.initial, self.initial_upper, strict=True))
+        counted = np.maximum(self.dissimilarity, 0.0), np.maximum(self.initial, 0.0)  # as in the problem
+        scores = row_sums(counted[0], np.ones(size)) / size, self.scores / size
+        rows = list(zip(self.regions, *counts, self.noise, *scores, counted[1], self.initial_upper, strict=True))
         lines = (
             (
                 "columns",
                 "mean dissimilarity to all regions; dissimilarity to the initial model; upper bounds (at most)",
             ),
-            *self._order_line(),
+            self._order_line(),
             *([] if self.predictors is None else [("predictor", self.predictors.text)]),
             *(("failed", line) for line in causes(self.failures)),
             *(("caveat", caveat) for caveat in self.caveats),
@@ -313,15 +325,19 @@ class Estimate(PictureMixin):
     def _fit(self) -> str:
         return f"models fitted {'by' if self.method == LEAST_SQUARES else 'on'} {self.method}"
 
-    def _order_line(self) -> tuple[tuple[str, str], ...]:
-        """Say whether the order matters for the learner; empty if its expected error does not exist."""
+    def _order_line(self) -> tuple[str, str]:
+        """Say whether the order matters for the learner, or why that is unknown."""
+        if not all(len(self.rows[name].train) for name in self.regions):
+            return "order", "unknown: no samples are left for training"
         try:
-            problem = self.to_problem(regularization=self.regularization)
+            problem = self._decided_problem(self.regularization)
             effect = law_effect(problem)
-        except InputError:
-            return ()
+        except InputError as error:
+            return "order", f"unknown: {error}"
         learner = problem.learner.training_text.removeprefix("proximal, ") or LEAST_SQUARES
-        return () if effect is None else (("order", f"{effect.errors}: {effect.verdict} ({learner}, no travel)"),)
+        if effect is None:
+            return "order", f"unknown: compared for at most {MOST_REGIONS} regions"
+        return "order", f"{effect.errors}: {effect.verdict} ({learner}, no travel)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the samples as plain JSON values (see docs/appendix/estimation.md)."""
@@ -469,6 +485,7 @@ def estimate(
             *_map_caveat(features),
             *_initial_caveat(first),
             *_scale_caveat(taken, fits, intercept),
+            *_negative_caveat(distances[0], distances[2]),
             *_share_caveat(share),
             _level_caveat(level),
         ),
@@ -576,7 +593,7 @@ def _distances(
 
 
 def _model(entries: ArrayLike, width: int) -> FloatArray:
-    return as_vector("initial_model", entries, width, least=-LARGEST_VALUE, meaning="model parameters")
+    return as_vector("initial_model", entries, width, meaning="model parameters")
 
 
 def _scale_caveat(taken: PreparedRegions, fits: dict[str, Fit], intercept: bool) -> tuple[str, ...]:
@@ -604,6 +621,17 @@ def _initial_caveat(first: FloatArray) -> tuple[str, ...]:
     if not first.any():
         return ()
     return ("the problem does not contain the initial model: give `follow` a learner that starts from it",)
+
+
+def _negative_caveat(delta: FloatArray, initial: FloatArray) -> tuple[str, ...]:
+    """Say how many unbiased estimates count as 0."""
+    size, pairs, first = len(delta), int((delta < 0).sum()) // 2, int((initial < 0).sum())
+    if not pairs + first:
+        return ()
+    return (
+        f"{pairs} of {size * (size - 1) // 2} estimated dissimilarities and {first} of {size} initial errors are below "
+        "0 by chance; they count as 0 in problems, plans and tables",
+    )
 
 
 def _share_caveat(share: float) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from learnroute.model.table import Column, Table
 from learnroute.model.validation import FloatArray
 
 ALARM = 0.0027  # probability of a false alarm, as for three standard errors of a normal distribution
+POWER = 0.8  # probability with which enough repeats report a deviation of ...
+EFFECT = 2.0  # ... this many times the least one that very many repeats report: six standard errors on average
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,9 @@ class FinalError:
         The error that the plan expects without label noise, and the variance of that noise; None without a prediction.
     agrees
         Whether measured and expected error differ by no more than chance. The probability of a false alarm is that of
-        three standard errors (for all regions together, if each is tested). None if this cannot be decided, as for
-        single regions after one repeat, where most of the randomness comes from training.
+        three standard errors (for all regions together, if each is tested). None if this cannot be decided: there are
+        too few repeats (`enough_repeats`), or a single region was measured once, where most of the randomness comes
+        from training.
     """
 
     measured: float
@@ -98,8 +103,9 @@ def final_errors_of(
         found = FinalError(float(column.mean()), spread, None if noise is None else prediction, noise)
         if found.deviation is None or (count == 1 and of > 1):
             return found
-        agrees = chance_of(found.deviation, count - 1 if count > 1 else None) * of >= ALARM
-        return FinalError(found.measured, found.standard_error, found.predicted, found.label_noise, agrees)
+        if chance_of(found.deviation, count - 1 if count > 1 else None) * of < ALARM:
+            return replace(found, agrees=False)
+        return found if 1 < count < enough_repeats(of) else replace(found, agrees=True)
 
     means = [None] * size if predicted is None else predicted.tolist()
     overall = None if predicted is None else math.fsum(weights * predicted) / size
@@ -115,11 +121,37 @@ def chance_of(deviation: float, degrees: int | None) -> float:
     if degrees is None:
         return math.erfc(abs(deviation) / math.sqrt(2))
     end = math.atan(abs(deviation) / math.sqrt(degrees))
-    nodes, weights = np.polynomial.legendre.leggauss(64)
-    angles = (math.pi / 2 - end) / 2 * (nodes + 1) + end  # from `end` to the right angle: the tail
-    tail = float(weights @ np.cos(angles) ** (degrees - 1)) * (math.pi / 2 - end) / 2
+    angles = (math.pi / 2 - end) / 2 * (NODES + 1) + end  # from `end` to the right angle: the tail
+    tail = float(WEIGHTS @ np.cos(angles) ** (degrees - 1)) * (math.pi / 2 - end) / 2
     scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(math.pi)
     return min(1.0, 2 * scale * tail)
+
+
+def enough_repeats(tests: int) -> int:
+    """Return the number of repeats from which `tests` tests together can tell whether errors agree.
+
+    A deviation of `EFFECT` times the least one that very many repeats report is then reported with probability `POWER`.
+    """
+    effect = EFFECT * NormalDist().inv_cdf(1 - ALARM / tests / 2)
+    repeats = 3
+    while power_of(effect, repeats - 1, ALARM / tests) < POWER:
+        repeats += 1
+    return repeats
+
+
+def power_of(effect: float, degrees: int, alarm: float) -> float:
+    """Return the probability that Student's test reports a true deviation of `effect` standard errors.
+
+    The test divides by an estimated standard error, which is s times the true one, with s² = χ²/ν.
+    """
+    least, most = 0.0, 1e6
+    for _ in range(60):  # the least deviation that is reported
+        middle = (least + most) / 2
+        least, most = (middle, most) if chance_of(middle, degrees) > alarm else (least, middle)
+    s = np.linspace(0, 5, 501)[1:]
+    density = np.exp((degrees - 1) * np.log(s) - degrees * (s**2 - 1) / 2)
+    reported = np.array([NormalDist().cdf(effect - most * one) for one in s.tolist()])
+    return float(density @ reported / density.sum())
 
 
 def final_errors_table(names: Sequence[str], found: Sequence[FinalError], served: Sequence[str] | None = None) -> Table:

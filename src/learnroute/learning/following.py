@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, check_callable, count_text, did_you_mean, list_names, show
-from learnroute.learning.adapters import as_learner
+from learnroute.learning.adapters import as_learner, is_classifier
 from learnroute.learning.data import (
     Batch,
     FeatureMap,
@@ -23,8 +23,8 @@ from learnroute.learning.data import (
     fitted_map,
     resample_region,
 )
-from learnroute.learning.final_error import FinalError, final_errors_of, final_errors_table
-from learnroute.learning.measures import Error, measure_of, squared_error, standard_error_of
+from learnroute.learning.final_error import FinalError, enough_repeats, final_errors_of, final_errors_table
+from learnroute.learning.measures import Error, measure_of, name_of, standard_error_of
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
 from learnroute.learning.planned_training import PlannedTraining
 from learnroute.learning.records import learner_record
@@ -76,6 +76,8 @@ class Following(PictureMixin):
     fleet
         With several models, the model that each visit trained, and how the models serve. `final` and `final_by_region`
         are errors of the serving models. None if there is one model.
+    measure
+        The name of the error measure, as in `Transfer`; empty if it is unknown.
     """
 
     picture = "draw_following"
@@ -92,27 +94,37 @@ class Following(PictureMixin):
     learner: dict[str, Any] | None = None
     importance: FloatArray | None = None
     fleet: PlannedFleet | None = None
+    measure: str = ""
 
     @property
     def verdict(self) -> str | None:
         """Whether the prediction and the measured errors disagree by more than chance; None without a prediction."""
-        if self.final.agrees is None:
+        if self.final.deviation is None:
             return None
         apart = [name for name, one in zip(self.tested, self.final_by_region, strict=True) if one.agrees is False]
-        if self.final.agrees and not apart:
-            return "predicted and measured errors agree within chance"
         where = f" in {list_names(apart)}" if apart else ""
-        if self.final.agrees:
-            return f"predicted and measured errors agree on average, but differ by more than chance{where}"
-        once = " of the test samples (repeats also show the chance in training)" if self.repeats == 1 else ""
-        off = f"{abs(self.final.deviation or 0.0):.1f} standard errors{once}"
-        return f"predicted and measured errors differ by more than chance: {off}" + (f"; most{where}" if apart else "")
+        said, few = "predicted and measured errors", "too few repeats to tell"
+        if self.final.agrees is False:
+            once = " of the test samples (repeats also show the chance in training)" if self.repeats == 1 else ""
+            off = f"{abs(self.final.deviation):.1f} standard errors{once}"
+            return f"{said} differ by more than chance: {off}" + (f"; most{where}" if apart else "")
+        if self.final.agrees is None:
+            if not apart:
+                return f"{few} whether {said} agree ({self.repeats}; {enough_repeats(1)} would do)"
+            return f"{said} differ by more than chance{where}; {few} on average ({enough_repeats(1)} would do)"
+        if apart:
+            return f"{said} agree on average, but differ by more than chance{where}"
+        enough = enough_repeats(len(self.tested))
+        if 1 < self.repeats < enough:
+            return f"{said} agree within chance on average; {few} for single regions ({enough} would do)"
+        return f"{said} agree within chance"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the model as plain JSON values."""
         return {
             **({"route": list(self.route)} if self.fleet is None else self.fleet.to_dict()),
             "tested": list(self.tested),
+            "measure": self.measure,
             "errors": self.errors.tolist(),
             "before": None if self.before is None else self.before.tolist(),
             "learner": self.learner,
@@ -165,7 +177,7 @@ def follow(
     route: Plan | PlannedTraining | Mapping[str, Any] | Sequence[str] | Sequence[int],
     data: Mapping[str, Any],
     learner: Any = None,
-    error: str | Error = squared_error,
+    error: str | Error | None = None,
     features: FeatureMap | None = None,
     progress: Progress | None = None,
     repeats: int = 1,
@@ -193,8 +205,8 @@ def follow(
         used: its rule, λ (by position), steps and rate; a calibrated learner cannot be rebuilt from a plan. If another
         learner is given, the plan predicts nothing, and a note says so.
     error
-        Error measure on the test samples of a region: `squared` (the default), `zero-one`, `cross-entropy`, or a
-        function of the model and the region.
+        Error measure on the test samples of a region: `squared`, `zero-one`, `cross-entropy`, or a function of the
+        model and the region. Default: `zero-one` for classifiers, otherwise `squared`.
     features
         A feature map applied before the learner: a callable or a transformer. A transformer that is not fitted yet is
         fitted on the first region's training samples, the only ones known when the route begins. Default: the plan's
@@ -218,7 +230,6 @@ def follow(
     InputError
         If a region has no data or cannot be learnt; the message names the region.
     """
-    measure = measure_of(error)
     check_callable("progress", progress)
     runs = as_count("repeats", repeats, meaning="the number of repeats")
     seed = as_count("seed", seed, least=0, meaning="the seed")
@@ -236,6 +247,7 @@ def follow(
         if planned is None:
             raise InputError("missing; give a learner, or a plan with a learner", field="learner")
         learner = planned.make_learner(regions[0].train[0].shape[1])
+    measure = measure_of(error, is_classifier(learner))
     places = [list(data).index(name) for name in tested]  # so that other routes get the same samples
     matrices, finals = [], []
     before: FloatArray | None = None
@@ -286,6 +298,7 @@ def follow(
         learner=learner_record(learner),
         importance=importance,
         fleet=fleet,
+        measure=name_of(measure),
     )
 
 
@@ -350,8 +363,9 @@ def _expectations(
     other = planned.difference(model)
     if other is not None:
         return (other, *notes), None
-    if errors is not None and not planned.is_calibrated and measure is not squared_error:
-        return (*notes, "the plan predicts squared errors only, so there is no prediction for this measure"), None
+    if errors is not None and planned.measure not in ("", name_of(measure)):
+        own, given = (name.replace("_", " ") for name in (planned.measure, name_of(measure)))
+        return (*notes, f"the plan predicts the {own}, so there is no prediction for the {given}"), None
     return notes, errors
 
 

@@ -154,11 +154,16 @@ def held_system(found: Visits, first: FloatArray) -> System:
     return np.column_stack(table), found.after - found.moved
 
 
-def fit_free(found: Visits, first: FloatArray | None = None) -> Fit:
-    """Fit free coefficients of e_j, -e_k, D[k, j] and 1, and of e⁰_j and -e⁰_k if `first` is given."""
+def fit_free(found: Visits, first: FloatArray | None = None, gained: FloatArray | None = None) -> Fit:
+    """Fit free coefficients of e_j, -e_k, D[k, j] and 1, and of e⁰_j and -e⁰_k if `first` is given.
+
+    `gained` is b before each visit, by the form `common`: e_j ← p₁·e_j - q·e_k + (1 - p₁)·D[k, j] + (p₁ - q - ρ)·b + ν.
+    """
     columns = [found.before, -found.here, found.moved, np.ones(len(found.after))]
     if first is not None:
         columns += [first[found.region], -first[found.place]]
+    if gained is not None and np.ptp(gained) > SMALL:
+        columns.append(gained[found.visit] / np.abs(gained).max())
     return fit(np.column_stack(columns), found.after, found.visit)
 
 
@@ -264,6 +269,19 @@ def _one_step(routes: Sequence[Route], moved: FloatArray) -> Predictor:
         return np.concatenate(rows, axis=1)
 
     return predict
+
+
+def common_gains(routes: Sequence[Route], moved: FloatArray, values: FloatArray) -> FloatArray:
+    """Return b before each visit, from the route, D, and p₁, q, ν and ρ."""
+    kept, coupled, noise, rho = (float(value) for value in values)
+    found = []
+    for route in routes:
+        visits, table = range(route.skipped, len(route.places)), moved[np.ix_(route.places, route.places)]
+        first = ModelErrors(table[0] if route.first is None else route.first)
+        steps = [Step(kept, 1 - kept, coupled, rho, noise)] * len(visits)
+        after = list(law.follow(first, visits, steps, table))
+        found += [-float(errors.common) for errors in (first, *after[:-1])]
+    return np.array(found)
 
 
 def forecast(route: Route, table: FloatArray, values: FloatArray) -> FloatArray:

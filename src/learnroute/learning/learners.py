@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnroute.errors import InputError
 from learnroute.learning.steps import gradient, proximal, recursive, train
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_number, as_vector
+from learnroute.model.validation import FloatArray, as_count, as_number, as_vector
 
 
 class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -66,7 +66,7 @@ class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _initial_parameters(self, width: int) -> FloatArray:
         if self.initial_model is None:
             return np.zeros(width + 1)
-        model = as_vector("initial_model", self.initial_model, width, least=-LARGEST_VALUE, meaning="model parameters")
+        model = as_vector("initial_model", self.initial_model, width, meaning="model parameters")
         return np.append(model, 0.0)
 
     def _step(self, features: FloatArray, targets: FloatArray, previous: FloatArray, learnt: int) -> FloatArray:

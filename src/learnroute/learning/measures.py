@@ -151,14 +151,19 @@ def standard_error_of(error: Error, model: Any, region: RegionData) -> float | N
     return float(errors.std(ddof=1) / np.sqrt(len(errors)))
 
 
-def measure_of(error: str | Error) -> Error:
-    """Return an error measure given by its name or as a function; reject anything else."""
+def measure_of(error: str | Error | None, classifies: bool = False) -> Error:
+    """Return an error measure given by its name or as a function; by default, that of the kind of learner."""
+    if error is None:
+        return zero_one_error if classifies else squared_error
     if isinstance(error, str):
         return MEASURES[as_choice("error", error, MEASURES)]
-    if error is None:
-        raise InputError("expected a function of a model and a region", field="error", value=error)
     check_callable("error", error)
     return error
+
+
+def name_of(measure: Error) -> str:
+    """Return the name of an error measure in results and files."""
+    return str(getattr(measure, "__name__", type(measure).__name__))
 
 
 def check_learner(field: str, model: Any, *needed: str) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
 from learnroute.model.labelled_tables import align_square
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_matrix, as_vector
+from learnroute.model.validation import FloatArray, as_count, as_matrix, as_vector
 
 MEANING: Mapping[str, str] = MappingProxyType(
     {
@@ -77,16 +77,16 @@ def metrics_of(errors: ArrayLike, visits: Sequence[int] | None = None, final: Ar
     if visits is not None:
         if isinstance(visits, str) or not isinstance(visits, Sequence) or not visits:
             raise InputError("expected a list of columns", field="visits", value=visits)
-        table = as_matrix("errors", errors, len(visits), None, least=-LARGEST_VALUE, meaning="errors")
+        table = as_matrix("errors", errors, len(visits), None, meaning="errors")
         width = table.shape[1]
         columns = [as_count("visits", one, least=0, meaning="the index of a column") for one in visits]
         if max(columns) >= width:
             raise InputError(f"there are {width} columns; indices go from 0", field="visits", value=max(columns))
-        served = None if final is None else as_vector("final", final, width, least=-LARGEST_VALUE, meaning="errors")
+        served = None if final is None else as_vector("final", final, width, meaning="errors")
         return _metrics(table, columns, served)
     if final is not None:
         raise InputError("needs visits, the column of the region that each row trained on", field="final")
-    matrix = as_matrix("errors", align_square("errors", errors), None, None, least=-LARGEST_VALUE, meaning="errors")
+    matrix = as_matrix("errors", align_square("errors", errors), None, None, meaning="errors")
     size = len(matrix)
     if size < 2 or matrix.shape[1] != size:
         raise InputError(

@@ -10,6 +10,7 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.learning.data import Batch, RegionData, uneven_moments
+from learnroute.learning.measures import squared_error
 from learnroute.learning.serving import PlannedFleet
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import as_importance
@@ -17,7 +18,6 @@ from learnroute.model.learners import TRAINING, Calibrated, Gradient, Learner, L
 from learnroute.model.order_effect import as_rehearsal
 from learnroute.model.result import Plan
 from learnroute.model.validation import (
-    LARGEST_VALUE,
     FloatArray,
     IntArray,
     as_count,
@@ -92,8 +92,10 @@ class PlannedTraining:
             listed = samples if isinstance(samples, list) else [samples] * size
             counts = as_vector("samples", listed, size, least=1.0, meaning="numbers of samples")
             samples = freeze(counts.astype(np.int64))
+        if noise is not None:
+            noise = as_number("label_noise", noise, least=0.0, meaning="the label noise", derived=True)
         if errors is not None:
-            errors = as_vector("expected_errors", errors, regions, least=-LARGEST_VALUE, meaning="errors")
+            errors = as_vector("expected_errors", errors, regions, meaning="errors", derived=True)
         return cls(
             tuple(route),
             learner,
@@ -101,7 +103,7 @@ class PlannedTraining:
             samples,
             None if scaling is None else FeaturesScaling.from_dict(scaling),
             errors,
-            None if noise is None else as_number("label_noise", noise, least=0.0, meaning="the label noise"),
+            noise,
             tuple(skipped),
             as_importance(data.get("importance"), regions),
             fleet,
@@ -123,6 +125,11 @@ class PlannedTraining:
     def is_calibrated(self) -> bool:
         """Whether the plan was made for a calibrated learner, which cannot be rebuilt from the plan."""
         return isinstance(self.learner, Calibrated)
+
+    @property
+    def measure(self) -> str:
+        """The error measure that the plan predicts; empty if it is unknown."""
+        return (self.learner.measure or "") if isinstance(self.learner, Calibrated) else squared_error.__name__
 
     def fits_intercept(self, width: int) -> bool:
         """Return whether samples with `width` (scaled) features need a constant to have the plan's features."""

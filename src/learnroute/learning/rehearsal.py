@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from learnroute.errors import InputError, check_type
-from learnroute.learning.adapters import as_learner
+from learnroute.learning.adapters import as_learner, is_classifier
 from learnroute.learning.affine_maps import is_linear
 from learnroute.learning.data import FeatureMap, RegionData
 from learnroute.learning.following import regions_of
@@ -229,7 +229,7 @@ def rehearse(
     learner: Any = None,
     problem: Problem | None = None,
     regularization: str | None = None,
-    error: str | Error = squared_error,
+    error: str | Error | None = None,
     features: FeatureMap | None = None,
     scaling: Scaling = "none",
     draws: int = DRAWS,
@@ -259,6 +259,7 @@ def rehearse(
         `auto` chooses λ of a `ProximalRegressor` together with the route.
     error
         `squared`, `zero-one`, `cross-entropy`, or a function of a model and a region. Affine maps need `squared`.
+        Default: `zero-one` for classifiers, otherwise `squared`.
     features
         A feature map applied before the learner, as in `follow`; by default the problem's `features_scaling`.
     scaling
@@ -287,7 +288,6 @@ def rehearse(
     """
     started = time.monotonic()
     budget = Budget.of(time_limit, progress, stop)
-    measure = measure_of(error)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     draws = as_count("draws", draws, least=2, meaning="the number of draws")
     names, regions, classes = _regions_of(data, problem, features, scaling, fields)
@@ -297,6 +297,7 @@ def rehearse(
     if learner is None:
         learner, regularization = _learner_of(problem, width, regularization)
     as_learner(learner, classes)  # rejects anything that is not a learner
+    measure = measure_of(error, is_classifier(learner))
     chooses = regularization == AUTO
     if chooses and rule_of_model(replace_strength(learner, 1.0))[0] != Proximal.rule:
         raise InputError(

@@ -15,13 +15,14 @@ from learnroute.learning.adapters import as_learner
 from learnroute.learning.affine_maps import Draws, LinearTrainings, is_linear
 from learnroute.learning.data import RegionData
 from learnroute.learning.halving import Trainer, candidates_for, halve
-from learnroute.learning.measures import Error, squared_error
+from learnroute.learning.measures import Error, name_of, squared_error
 from learnroute.learning.planned_training import rule_of_model
 from learnroute.learning.rehearsed_routes import RehearsedRoutes
 from learnroute.learning.transfers import common_scaling, transfer
 from learnroute.model.fleet import Fleet
 from learnroute.model.instance import Instance, Service
 from learnroute.model.learners import Calibrated, Gradient, Learner, LeastSquares, Proximal
+from learnroute.model.notes import regularization_note
 from learnroute.model.problem import Problem
 from learnroute.model.routes import Routes
 from learnroute.model.validation import FloatArray, as_count
@@ -181,6 +182,8 @@ class LinearWork(Work):
         strength, strengths, ends = None, None, []
         if self.chooses:
             strength, first = self._choose(first, rng, budget.part(0.5))
+            least, most = ((self.searching.scale or 1.0) * GRID[[0, -1]]).tolist()
+            self.notes = (*self.notes, *regularization_note(strength, least, most))
         searched = self.evaluator(self.searching, strength)
         starts, search = DEFAULTS.rehearsal.starts, budget.part(SEARCHING)  # the rest is for the evaluation
         for k in range(starts):
@@ -372,7 +375,7 @@ def problem_of_transfer(
 ) -> Problem:  # fmt: skip
     """Return the problem of an arbitrary learner from its transfer matrix, with one training per region."""
     found = transfer(dict(zip(names, regions, strict=True)), learner, 1, measure, seed)
-    law = Calibrated(retention=0.0, coupling=0.0, noise=0.0)
+    law = Calibrated(retention=0.0, coupling=0.0, noise=0.0, measure=name_of(measure))
     return found.to_problem(law, **{"travel": _no_travel(len(names), fields), **fields})
 
 

@@ -57,7 +57,7 @@ class PlannedFleet:
         found = cls(tuple(map(tuple, routes)), tuple(models))
         if weights is not None:
             most = max(found.size, len(weights) if isinstance(weights, list) else 0)
-            shares = as_vector("weights", weights, most, least=0.0, meaning="weights of models")
+            shares = as_vector("weights", weights, most, least=0.0, meaning="weights of models", derived=True)
             if abs(float(shares.sum()) - 1) > 1e-6:
                 raise InputError("weights must add up to 1", field="weights", value=weights)
             return replace(found, weights=tuple(shares.tolist()))

@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, RefusedError
 from learnroute.formats import json_files
 from learnroute.formats.files import errors_naming
-from learnroute.learning.adapters import as_learner
+from learnroute.learning.adapters import as_learner, is_classifier
 from learnroute.learning.data import FeatureMap, RegionData, resample_region
 from learnroute.learning.following import errors_before, errors_in, regions_of, reseed
-from learnroute.learning.measures import Error, measure_of, squared_error
+from learnroute.learning.measures import Error, measure_of, name_of
 from learnroute.learning.records import as_record, learner_record
 from learnroute.learning.trainings import TrainingFile, fingerprint
 from learnroute.model.features_scaling import FeaturesScaling
@@ -159,7 +159,7 @@ def transfer(
     data: Mapping[str, Any],
     learner: Any,
     repeats: int = 1,
-    error: str | Error = squared_error,
+    error: str | Error | None = None,
     seed: int = 0,
     workers: int = 1,
     time_limit: float | None = None,
@@ -181,7 +181,8 @@ def transfer(
         Number of trainings per region. They differ in the learner's `random_state`, if it has one, and in the order of
         the samples.
     error
-        `squared`, `zero-one`, `cross-entropy`, or a function of a model and a region.
+        `squared`, `zero-one`, `cross-entropy`, or a function of a model and a region. Default: `zero-one` for
+        classifiers, otherwise `squared`.
     seed
         Seed of the random states and of the orders of samples.
     workers
@@ -215,13 +216,13 @@ def transfer(
     runs = as_count("repeats", repeats, meaning="the number of trainings")
     seed = as_count("seed", seed, least=0, meaning="the seed")
     workers = as_count("workers", workers, meaning="the number of workers")
-    measure = measure_of(error)
+    measure = measure_of(error, is_classifier(learner))
     names, regions, classes = regions_of(list(data) if isinstance(data, Mapping) else [], data, features)
     if len(names) < 2:
         raise InputError("expected samples of at least 2 regions", field="data")
     as_learner(learner, classes)  # rejects anything that is not a learner
     started = time.monotonic()
-    called = getattr(measure, "__name__", type(measure).__name__)
+    called = name_of(measure)
     settings = [names, called, seed, *(["resample"] if resample else [])]
     store = TrainingFile(None if file is None else as_path("file", file), fingerprint(settings, regions, learner))
     todo = [(r, k) for r in range(runs) for k in range(len(names)) if (r, k) not in store.rows]

@@ -13,14 +13,15 @@ import numpy as np
 from learnroute.errors import percent
 from learnroute.learning.laws import COMMON, Coefficient
 from learnroute.learning.transfers import Transfer
+from learnroute.model.learners.calibrated import NOT_SUPPORTED, SUPPORTED, WEAK
 
-SUPPORTED, WEAK, NOT_SUPPORTED = "supported", "weak", "not supported"
 MEANING = {SUPPORTED: "plan with it", WEAK: "plan with care", NOT_SUPPORTED: "do not plan with it"}
 
 ENOUGH = 0.5  # skill of a supported law: it halves the squared error of predictions that ignore the training region
 NO_SKILL = 0.0  # skill at which D might as well be the same for all regions, so that no order is better than another
 WIDEST = 0.5  # width of p₁'s interval within [0, 1]; wider ones do not separate forgetting most from retaining most
-OFF = 0.1  # tolerated deviation of a coefficient, or of the sum of those of e and D, from the law
+OFF = 0.1  # tolerated deviation from the law of a coefficient, of the sum of those of e and D, and of errors just after
+# training, these in standard deviations of D's entries
 FEWEST_PILOTS = 2  # a single pilot cannot show whether another route follows the same law
 NOISY = 0.2  # share of the variance of D due to noise of single trainings; more biases D's coefficient towards 0
 MOST_PILOTS = 30  # maximum number of pilots to recommend
@@ -30,8 +31,10 @@ class Evidence(NamedTuple):
     """The evidence on which the verdict is based.
 
     `skill` is the relative reduction of the squared error of order-blind predictions in left-out pilots. `free` is the
-    coefficient of D in the free fit, and `total` the sum of the coefficients of e and D. `plain` are p₁ and q without
-    bounds. `same_learner` says whether D and the pilots belong to one learner (None: unknown).
+    coefficient of D in the free fit, and `total` the sum of the coefficients of e and D. `own` is the mean difference
+    between errors just after training, in the region of the training, and those that the law expects by D's diagonal.
+    `plain` are p₁ and q without bounds. `same_learner` says whether D and the pilots belong to one learner (None:
+    unknown).
     """
 
     form: str
@@ -39,6 +42,7 @@ class Evidence(NamedTuple):
     retention: Coefficient
     free: Coefficient
     total: Coefficient
+    own: Coefficient
     plain: tuple[float, float]
     pilots: int
     same_learner: bool | None
@@ -55,7 +59,7 @@ class Verdict(NamedTuple):
 
 def judge(evidence: Evidence, transfer: Transfer) -> Verdict:
     """Return the verdict on a law."""
-    against, doubts = _against(evidence), _doubts(evidence)
+    against, doubts = _against(evidence), _doubts(evidence, transfer)
     if against:
         return Verdict(NOT_SUPPORTED, "; ".join(against), _advice(evidence, transfer), tuple(doubts))
     if doubts:
@@ -78,7 +82,7 @@ def _against(evidence: Evidence) -> list[str]:
     return found
 
 
-def _doubts(evidence: Evidence) -> list[str]:
+def _doubts(evidence: Evidence, transfer: Transfer) -> list[str]:
     found, kept, total = [], evidence.retention, evidence.total
     if NO_SKILL < evidence.skill < ENOUGH:
         found.append(
@@ -89,14 +93,28 @@ def _doubts(evidence: Evidence) -> list[str]:
         found.append(f"the interval of p₁, {kept}, is too wide to tell how much is retained")
     if evidence.pilots < FEWEST_PILOTS:
         found.append("a single pilot route cannot show whether other routes follow the same law")
-    if evidence.form != COMMON and not total.holds(1.0) and abs(total.value - 1) > OFF:
+    if _is_off(total, 1.0):
         found.append(f"the coefficients of e and D add up to {total}, not to 1: predicted errors may be off")
+    if _differs_on_diagonal(evidence, transfer):
+        found.append(
+            f"errors just after training differ by {evidence.own} from what D's diagonal says: predicted errors may be "
+            "off"
+        )
     retained, coupled = evidence.plain
     if evidence.form != COMMON and not (coupled > -OFF and coupled - retained < OFF and -OFF < retained < 1 + OFF):
         found.append(
             f"without bounds, least squares has p₁ = {retained:.3g} and q = {coupled:.3g}; a law has 0 <= q <= p₁ <= 1"
         )
     return found
+
+
+def _is_off(found: Coefficient, wanted: float, scale: float = 1.0) -> bool:
+    """Return whether a number differs from the law's by more than `OFF`, and by more than chance."""
+    return not found.holds(wanted) and abs(found.value - wanted) > OFF * scale
+
+
+def _differs_on_diagonal(evidence: Evidence, transfer: Transfer) -> bool:
+    return _is_off(evidence.own, 0.0, float(transfer.errors.std()))
 
 
 def _left_out(evidence: Evidence) -> str:
@@ -121,7 +139,7 @@ def _advice(evidence: Evidence, transfer: Transfer) -> str:
         )
     elif float((spread**2).mean()) > NOISY * float(transfer.errors.var()):
         found.append(f"repeat the transfer matrix {4 * int(transfer.trainings.max())} times: much of it is noise")
-    if evidence.form != COMMON and not evidence.total.holds(1.0) and abs(evidence.total.value - 1) > OFF:
+    if _is_off(evidence.total, 1.0) or _differs_on_diagonal(evidence, transfer):
         found.append("train as long for the transfer matrix as along a route")
     return (
         "; ".join(found) or "try other features, longer training or more pilot routes: the law may not fit this learner"

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean
 from learnroute.model.labelled_tables import SQUARE, align
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_flag, as_members, as_vector, freeze
+from learnroute.model.validation import FloatArray, as_flag, as_members, as_vector, freeze
 
 MEMBERS = {
     "name": "name", "coordinates": "coordinates", "travel": "travel", "travel_back": "travel_back",
@@ -137,7 +137,7 @@ def as_depot(
             field="depot.coordinates",
         )
     if place is not None:
-        place = as_vector("depot.coordinates", place, 2, least=-LARGEST_VALUE, meaning="coordinates")
+        place = as_vector("depot.coordinates", place, 2, meaning="coordinates")
         if geographic and not (abs(place[0]) <= 360 and abs(place[1]) <= 90):
             reason = "expected a longitude of at most 360 degrees and a latitude of at most 90, in this order"
             raise InputError(reason, field="depot.coordinates", value=place.tolist())

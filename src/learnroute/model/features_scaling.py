@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, list_names
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_flag, as_matrix, as_members, as_vector, freeze
+from learnroute.model.validation import FloatArray, as_flag, as_matrix, as_members, as_vector, freeze
 
 FIELD = "features_scaling"
 MEMBERS: dict[str, Any] = {
@@ -71,12 +71,10 @@ class FeaturesScaling:
     columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        means = as_vector(f"{FIELD}.means", self.means, None, least=-LARGEST_VALUE, meaning="means")
+        means = as_vector(f"{FIELD}.means", self.means, None, meaning="means")
         if not len(means):
             raise InputError("at least 1 raw feature is needed", field=f"{FIELD}.means", found="has 0 entries")
-        matrix = as_matrix(
-            f"{FIELD}.matrix", self.matrix, len(means), None, least=-LARGEST_VALUE, meaning="scaling factors"
-        )
+        matrix = as_matrix(f"{FIELD}.matrix", self.matrix, len(means), None, meaning="scaling factors")
         as_flag(f"{FIELD}.intercept", self.intercept)
         columns = None if self.columns is None else _names(self.columns, len(means))
         for name, value in (("means", means), ("matrix", matrix), ("columns", columns)):

@@ -13,7 +13,6 @@ from learnroute.model.labelled_tables import Labelled, names_of
 from learnroute.model.learners import Learner
 from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.validation import (
-    LARGEST_VALUE,
     FloatArray,
     IntArray,
     as_count,
@@ -37,10 +36,11 @@ def check_one_kind(dissimilarity: Any, vectors: Any, transfer: Any) -> None:
             raise InputError("both given; give exactly one of them", field="transfer", found=f"and {field}")
 
 
-def parameter_names(truth: Any) -> tuple[str, ...] | None:
-    """Return the column names of the true models, if they have names."""
-    columns = Labelled.of(truth).columns or []
-    return names_of("truth", columns, "column") if all(isinstance(name, str) for name in columns) else None
+def parameter_names(truth: Any, vectors: Any) -> tuple[str, ...] | None:
+    """Return the column names of the true models, or without them of the vectors, if they have names."""
+    field, given = ("vectors", vectors) if truth is None else ("truth", truth)
+    columns = Labelled.of(given).columns or []
+    return names_of(field, columns, "column") if all(isinstance(name, str) for name in columns) else None
 
 
 def as_samples(learner: Learner, samples: ArrayLike, size: int | None) -> IntArray:
@@ -93,7 +93,7 @@ def as_estimates(given: ArrayLike | None, size: int) -> FloatArray | None:
     if given is None:
         return None
     field = "dissimilarity_estimate"
-    matrix = as_matrix(field, given, size, size, least=-LARGEST_VALUE, meaning="dissimilarities")
+    matrix = as_matrix(field, given, size, size, meaning="dissimilarities")
     return as_dissimilarities(field, np.maximum(matrix, 0.0), size)
 
 
@@ -122,28 +122,39 @@ def as_rows(field: str, value: ArrayLike | None, size: int, width: int | None, m
     """Validate a field with one row per region, if it is given."""
     if value is None:
         return None
-    rows = as_matrix(field, value, size, width, least=-LARGEST_VALUE, meaning=meaning)
+    rows = as_matrix(field, value, size, width, meaning=meaning)
     if rows.shape[1] == 0:
         raise InputError("expected at least 1", field=f"{field}[0]", found="has 0 entries")
     return rows
 
 
-def as_initial_model(learner: Learner, truth: FloatArray | None, given: ArrayLike | None) -> FloatArray | None:
-    """Validate the initial model against the true models."""
-    if truth is None:
+def as_initial_model(
+    learner: Learner, truth: FloatArray | None, vectors: FloatArray | None, given: ArrayLike | None
+) -> FloatArray | None:
+    """Validate the initial model against the true models, or without them against the vectors."""
+    models = vectors if truth is None else truth
+    if models is None or (truth is None and given is None):
         if given is not None:
-            reason = "given without truth; give both or neither"
+            reason = "given without truth and vectors; give one of them, or initial instead"
             raise InputError(reason, field="initial_model")
         return None
-    width = truth.shape[1]
-    if width > learner.features and learner.has_shape:
+    width = models.shape[1]
+    if truth is not None and width > learner.features and learner.has_shape:
         raise InputError(
             f"a learner with learner.features = {learner.features} has models of at most {learner.features}",
             field="truth[0]",
             found=f"has {width} entries",
         )
     model = np.zeros(width) if given is None else given
-    return as_vector("initial_model", model, width, least=-LARGEST_VALUE, meaning="model parameters")
+    return as_vector("initial_model", model, width, meaning="model parameters")
+
+
+def as_initial(initial: ArrayLike | None, models: FloatArray | None, model: FloatArray | None, size: int) -> FloatArray:
+    """Validate the initial errors; if they are not given, derive them from an initial model, or assume 0."""
+    entries: ArrayLike = np.zeros(size) if initial is None else initial
+    if initial is None and models is not None and model is not None:
+        entries = ((models - model) ** 2).sum(axis=1)
+    return as_vector("initial", entries, size, least=0.0, meaning="initial dissimilarities")
 
 
 def remove_rounding_asymmetry(travel: FloatArray) -> FloatArray:

@@ -314,11 +314,11 @@ class Instance:
         """Return the same instance with other dissimilarities."""
         return replace(self, known=known)
 
-    def travel_alone(self) -> Self:
-        """Return the same instance with the total travel as the only cost, and no limits on it."""
+    def travel_alone(self, longest: bool = False) -> Self:
+        """Return the same instance with travel (total or of the longest route) as the only cost, without limits."""
         shape = self.updates.retention.shape
         updates = Updates(*(np.broadcast_to(number, shape) for number in STAY))
-        visits, fleet = replace(self.visits, budget=math.inf), replace(self.fleet, limit=math.inf, longest=False)
+        visits, fleet = replace(self.visits, budget=math.inf), replace(self.fleet, limit=math.inf, longest=longest)
         known = self.known.with_initial(np.zeros(self.size))
         return replace(self, rate=1.0, updates=updates, coupled=False, visits=visits, fleet=fleet, known=known)
 

@@ -124,6 +124,15 @@ class Updates:
             return self if many == len(self.retention) else Updates(*(table[:many] for table in self.tables))
         return Updates(*(freeze(table[:many, regions]) for table in self.tables))
 
+    def compact(self, regions: IntArray, many: int) -> Step:
+        """Return the tables of the first `many` positions in some of the regions.
+
+        They have one row if training does not depend on the position, and one column if it does not depend on the
+        region.
+        """
+        rows, columns = slice(1 if self.same_positions else many), regions[: 1 if self.same_regions else None]
+        return Step(*(np.ascontiguousarray(table[rows, columns]) for table in self.tables))
+
     def __iter__(self) -> Iterator[Step]:
         """Iterate over positions."""
         return map(Step, *self.tables)
@@ -189,13 +198,13 @@ def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: 
     )
 
 
-def errors_after(known: Dissimilarities, order: Sequence[int], along: Updates) -> ModelErrors:
+def errors_after(known: Dissimilarities, order: Sequence[int] | IntArray, along: Updates) -> ModelErrors:
     """Return the errors in all regions after the last visit of an order, by unrolling the law."""
     if not len(order):
         return ModelErrors(known.initial)
     visits, later = np.asarray(order, dtype=np.int64), products_after(along.retention)
     noise = along.noise - along.coupling * known.errors_before(visits, along) if along.coupled else along.noise
-    own = later[0] * along.retention[0] * known.initial + known.mix(visits, later * along.plasticity)
+    own = later[0] * along.retention[0] * known.initial + known.sum_of_rows(visits, later * along.plasticity)
     return ModelErrors(own, products_after(along.second) @ noise)
 
 

@@ -10,8 +10,8 @@ from learnroute.model.validation import FloatArray
 
 FEW = 8  # models up to which all faces of the simplex are tried
 STEPS = 20_000  # maximum number of descent steps beyond
-SETTLED = 1e-14  # relative to the largest slope: slopes that differ by less count as equal
-NEGLIGIBLE = 1e-13  # relative to the value: a larger face must gain more than this
+SETTLED = 1e-14  # relative to the largest term of a slope: slopes that differ by less count as equal
+NEGLIGIBLE = 1e-13  # relative to the terms of the value: a larger face must gain more than this
 
 
 def merge_weights(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
@@ -25,6 +25,7 @@ def merge_weights(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
         Q: the squared distances between models, times the number of regions. The programme is convex if these are
         squared distances. Otherwise, the best weights are found for up to 8 models, and a local minimum for more.
     """
+    linear = linear - linear.min()  # what is common to all models would hide how little they differ
     found: FloatArray = np.eye(len(linear))[np.argmin(linear)]
     if len(linear) > FEW:
         return _descend(linear, quadratic, found)
@@ -32,8 +33,10 @@ def merge_weights(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
     for count in range(2, len(linear) + 1):  # smaller faces first, to give weight to as few models as possible
         for face in combinations(range(len(linear)), count):
             weights = _stationary(linear, quadratic, list(face))
-            reached = least if weights is None else _value(linear, quadratic, weights)
-            if weights is not None and reached < least - NEGLIGIBLE * abs(least):
+            if weights is None:
+                continue
+            reached = _value(linear, quadratic, weights)
+            if reached < least - NEGLIGIBLE * _value(linear, -np.abs(quadratic), weights):
                 found, least = weights, reached
     return found
 
@@ -43,10 +46,14 @@ def _value(linear: FloatArray, quadratic: FloatArray, weights: FloatArray) -> fl
 
 
 def _stationary(linear: FloatArray, quadratic: FloatArray, face: list[int]) -> FloatArray | None:
-    """Return the stationary point on a face of the simplex, if there is one with all weights positive."""
+    """Return the stationary point on a face of the simplex, if there is one with all weights positive.
+
+    It exists only if errors differ less than the model's distances allow. However flat the face is, the value at the
+    point found is accurate: the point solves a system with slightly different distances (backward stability).
+    """
     count, apart = len(face), quadratic[np.ix_(face, face)]
     scale = float(np.abs(apart).max())
-    if scale == 0:
+    if scale == 0 or float(np.ptp(linear[face])) > 2 * scale:
         return None
     system = np.ones((count + 1, count + 1))
     system[:count, :count], system[count, count] = apart / scale, 0.0
@@ -54,10 +61,10 @@ def _stationary(linear: FloatArray, quadratic: FloatArray, face: list[int]) -> F
         found = np.linalg.solve(system, np.append(linear[face] / scale, 1.0))[:count]
     except np.linalg.LinAlgError:
         return None
-    if not found.min() > 0 or not abs(found.sum() - 1) < 1e-9:
+    if not found.min() > 0:
         return None
     weights = np.zeros(len(linear))
-    weights[face] = found
+    weights[face] = found / found.sum()
     return weights
 
 
@@ -65,10 +72,11 @@ def _descend(linear: FloatArray, quadratic: FloatArray, weights: FloatArray) -> 
     """Shift weight between the two models whose slopes differ most, until all slopes are equal."""
     weights = weights.copy()
     for _ in range(STEPS):
-        slopes = linear - quadratic @ weights
+        pulls = quadratic @ weights
+        slopes = linear - pulls
         to, away = int(np.argmin(slopes)), int(np.argmax(np.where(weights > 0, slopes, -np.inf)))
         gain = slopes[away] - slopes[to]
-        if gain <= SETTLED * np.abs(slopes).max():
+        if gain <= SETTLED * max(linear.max(), np.abs(pulls).max()):
             break
         curve = 2 * quadratic[to, away]  # of the value in this direction
         step = min(weights[away], gain / curve) if curve > 0 else weights[away]

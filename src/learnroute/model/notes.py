@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import percent
+from learnroute.errors import count_text, list_names, percent
 from learnroute.model.learners import LeastSquares
-from learnroute.model.problem import DissimilarityKind, Problem
+from learnroute.model.pooled import floor_of
+from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
+from learnroute.model.rounding import PRINTED
 from learnroute.model.rules import FleetRules
+from learnroute.model.table import clip
 from learnroute.model.value import Loss
 
 if TYPE_CHECKING:
@@ -110,6 +113,48 @@ def initial_model_note(problem: Problem, order: ArrayLike | None = None) -> tupl
     return (
         f"{said}; as {100 * left:.3g} % of it remains after the last visit, the expected error is too small; {remedy}",
     )
+
+
+def impossible_error_notes(problem: Problem, plan: Plan) -> tuple[str, ...]:
+    """Note that an expected error cannot be: below the floor of the same dissimilarities, or negative."""
+    error, errors = plan.loss.error, np.array(plan.expected_errors or (plan.loss.error,))
+    notes, rules, kind = [], problem.fleet_rules, problem.dissimilarity_kind
+    expected = kind == ESTIMATE or (kind == UPPER and problem.updates.coupled)  # otherwise an upper bound, or measured
+    floor = floor_of(problem) if expected and rules.merged else -math.inf
+    if error < floor - PRINTED * abs(floor):
+        notes.append(
+            f"the expected error, {error:.4g}, is below {floor:.4g}, the error of the mean of all models by the same "
+            "dissimilarities, which no single model can beat, so it is too small; `learnroute follow` measures it"
+        )
+    wrong = np.flatnonzero(errors < -PRINTED * np.abs(errors).max())
+    if wrong.size:
+        names = [*dict.fromkeys(plan.route), *plan.skipped] if plan.expected_errors else []
+        where = f" in {list_names([clip(names[k]) for k in wrong])}" if names else ""
+        notes.append(
+            f"expected errors below 0{where}, the least {errors.min():.4g}, cannot be: the dissimilarities are too "
+            "noisy, or the law does not hold"
+        )
+    return tuple(notes)
+
+
+def regularization_note(values: ArrayLike, least: float, most: float) -> tuple[str, ...]:
+    """Note that a chosen λ, or some λ of a schedule, is at an end of the range that was searched."""
+    chosen = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    outside = (chosen <= least * (1 + PRINTED)) | (chosen >= most * (1 - PRINTED))
+    if not outside.any():
+        return ()
+    what = f"λ = {chosen[0]:.3g} is" if len(chosen) == 1 else f"λ of {count_text(int(outside.sum()), 'visit')} is"
+    return (
+        f"{what} at an end of the range that is searched, {least:.3g} … {most:.3g}: a better λ may be outside, or the "
+        "data are too noisy to choose one",
+    )
+
+
+def law_note(problem: Problem) -> tuple[str, ...]:
+    """Note that measurements do not fully support the law of errors."""
+    if not problem.learner.doubt:
+        return ()
+    return (f"expected errors, bounds and proofs are for the calibrated law, {problem.learner.doubt}",)
 
 
 def fleet_notes(problem: Problem) -> tuple[str, ...]:

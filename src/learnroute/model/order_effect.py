@@ -11,7 +11,7 @@ import numpy as np
 
 from learnroute.model.losses import expected_loss
 from learnroute.model.problem import Problem
-from learnroute.model.validation import LARGEST_VALUE, as_members, as_number, as_vector
+from learnroute.model.validation import as_members, as_number, as_vector
 
 # Members in files; the last two only for fleets
 REHEARSED = ("error", "standard_error", "errors", "random", "order_matters", "draws", "weights", "served_by")
@@ -98,7 +98,9 @@ def as_rehearsal(given: Any, size: int) -> dict[str, Any] | None:
     if given is None:
         return None
     members = as_members("rehearsal.", given, REHEARSED)
-    errors = as_vector("rehearsal.errors", members.get("errors"), size, least=-LARGEST_VALUE, meaning="errors")
+    errors = as_vector("rehearsal.errors", members.get("errors"), size, meaning="errors", derived=True)
     needed = ("error", "standard_error")
-    numbers = {name: as_number(f"rehearsal.{name}", members.get(name), meaning="errors") for name in needed}
+    numbers = {
+        name: as_number(f"rehearsal.{name}", members.get(name), meaning="errors", derived=True) for name in needed
+    }
     return {**members, **numbers, "errors": errors.tolist()}

@@ -22,6 +22,7 @@ from learnroute.model.fields import (
     as_dissimilarities,
     as_estimates,
     as_importance,
+    as_initial,
     as_initial_model,
     as_lower_bounds,
     as_rows,
@@ -38,11 +39,11 @@ from learnroute.model.labelled_tables import SQUARE, align, align_places, align_
 from learnroute.model.law import Updates
 from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.learners import Calibrated, Learner, LeastSquares, Regime
+from learnroute.model.ranges import check_travel_range, check_vectors_range
 from learnroute.model.rules import FleetRules, VisitRules
 from learnroute.model.streets import Streets
 from learnroute.model.travel import Places, Travel, TravelMatrix
 from learnroute.model.validation import (
-    LARGEST_VALUE,
     FloatArray,
     IntArray,
     as_count,
@@ -82,6 +83,9 @@ class Problem:
     Each of the T regions is visited once, in an order to be chosen, unless `visits` makes visits optional. A problem is
     immutable and validated on construction.
 
+    Numbers are 0 or have a magnitude from 1e-100 to 1e100: those that are given, and the travel (also times its rate)
+    and the dissimilarities that follow from them.
+
     Arrays may be lists, arrays, or labelled tables (pandas, polars, xarray). Labels are names of regions: rows and
     columns are brought into the order of `regions`, and unknown labels are rejected.
 
@@ -101,8 +105,8 @@ class Problem:
         Instead of `dissimilarity`: a T x T matrix D of measured errors. `transfer[k, j]` is the error in region j of a
         model trained in region k alone (`learnroute.learning.transfer`). D may be asymmetric, with a nonzero diagonal.
     initial
-        Upper bounds Δ_i0 on the squared distance between a region's true model and the learner's initial model;
-        0 if omitted.
+        Upper bounds Δ_i0 on the squared distance between a region's true model and the learner's initial model. If
+        omitted, they are derived from `initial_model`, if that is given, and otherwise 0.
     regions
         Names of the regions; if omitted, the labels of the first labelled table, otherwise `R1`, `R2`, ….
     coordinates
@@ -111,7 +115,8 @@ class Problem:
         Whether the coordinates are (longitude, latitude) in degrees; distances are then great-circle distances in
         kilometres.
     truth, initial_model
-        The regions' true models and the learner's initial model w_0 (0 if omitted), if they are known.
+        The regions' true models and the learner's initial model w_0 (0 if omitted), if they are known. Without `truth`,
+        an initial model only gives `initial`, as its squared distances to the `vectors`.
     title
         Title of the problem in printed results.
     constraints
@@ -215,7 +220,7 @@ class Problem:
         travel, dissimilarity, dissimilarity_low, dissimilarity_estimate, transfer = (
             align_square(field, tables[field], order) for field in SQUARE
         )
-        initial_model = align("initial_model", initial_model, parameter_names(truth))
+        initial_model = align("initial_model", initial_model, parameter_names(truth, vectors))
         coordinates = align_places("coordinates", coordinates, order)
         vectors, initial, truth, samples, initial_estimate, importance = (
             align(field, tables[field], order)
@@ -225,7 +230,7 @@ class Problem:
             costs = remove_rounding_asymmetry(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
         elif coordinates is not None:
-            size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
+            size = len(as_matrix("coordinates", coordinates, None, 2, meaning="coordinates"))
         else:
             raise InputError(NO_TRAVEL, field="travel")
         if size < 2:
@@ -241,6 +246,11 @@ class Problem:
             transfer = as_square("transfer", transfer, size, meaning="errors", zero_diagonal=False)
         delta = None if dissimilarity is None else as_dissimilarities("dissimilarity", dissimilarity, size)
         models = as_rows("truth", truth, size, None, "model parameters")
+        points = as_rows("vectors", vectors, size, None, "vector entries")
+        first = as_initial_model(learner, models, points, initial_model)
+        if initial_model is not None and models is None and initial is not None:
+            reason = "given with initial, which is derived from it; without truth, give one of the two"
+            raise InputError(reason, field="initial_model")
         if not isinstance(title, str) or not title.isprintable():
             raise InputError("expected one line of printable text", field="title", value=title)
         names = as_names("regions", [f"R{i + 1}" for i in range(size)] if regions is None else regions, size)
@@ -256,15 +266,14 @@ class Problem:
         checked = {
             "learner": learner,
             "dissimilarity": delta,
-            "vectors": as_rows("vectors", vectors, size, None, "vector entries"),
-            "initial": as_vector(
-                "initial", np.zeros(size) if initial is None else initial, size, least=0.0,
-                meaning="initial dissimilarities",
+            "vectors": points,
+            "initial": as_initial(
+                initial, points if models is None else models, None if initial_model is None else first, size
             ),
             "regions": names,
             "coordinates": places,
             "truth": models,
-            "initial_model": as_initial_model(learner, models, initial_model),
+            "initial_model": None if models is None else first,
             "title": title,
             "geographic": geographic,
             "constraints": wanted,
@@ -273,7 +282,7 @@ class Problem:
             "dissimilarity_low": as_lower_bounds(dissimilarity_low, delta),
             "dissimilarity_estimate": as_estimates(dissimilarity_estimate, size),
             "initial_estimate": None if initial_estimate is None else freeze(np.maximum(0.0, as_vector(
-                "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
+                "initial_estimate", initial_estimate, size, meaning="initial dissimilarities",
             ))),
             "transfer": transfer,
             "depot": as_depot(depot, names, places, travel is not None, geographic),
@@ -292,12 +301,17 @@ class Problem:
             assert self.stop_coordinates is not None
             ways = Places(self.stop_coordinates, geographic)
         object.__setattr__(self, "ways", ways)
+        check_travel_range(ways, self.stops, self.travel_rate)
+        if self.vectors is not None:
+            check_vectors_range(self.vectors, names)
         learner.check_positions(self.most_visits, exactly=self.visits_all_once and self.fleet_rules.single)
         if self.fleet is not None and not self.fleet_rules.single:
             self.fleet.check(wanted, learner, transfer is not None)
+        optional = not self.visit_rules.required.all()
         if (
-            not self.visit_rules.required.all()
+            optional
             and initial is None
+            and initial_model is None
             and (learner.undecided or self.updates.retention.any())
         ):
             reason = "missing; optional visits need the dissimilarity of the initial model to each region"
@@ -401,9 +415,10 @@ class Problem:
         """Which visits are allowed, by index."""
         visits = Visits(required=ALL) if self.visits is None else self.visits
         found = visits.compile(self.regions, [end for end in self.ends.fixed if end < self.size])
-        if self.fleet is None or self.fleet.limit is None or not self.fleet_rules.single:
+        limit = None if self.fleet is None or not self.fleet_rules.single else self.fleet.limit
+        if limit is None or limit >= found.budget:
             return found
-        return replace(found, budget=min(found.budget, self.fleet.limit))  # of the one vehicle
+        return replace(found, budget=limit, budget_field="fleet.limit")  # of the one vehicle
 
     @property
     def visits_all_once(self) -> bool:
@@ -503,6 +518,15 @@ class Problem:
         for derived in ("updates", "instance", "decided"):
             found.__dict__.pop(derived, None)
         object.__setattr__(found, "learner", learner)
+        return found
+
+    def with_travel_rate(self, rate: float) -> Problem:
+        """Return the same problem for a travel rate that may be outside the range of numbers, to explore other routes.
+
+        Nothing is validated; everything is shared.
+        """
+        found = copy(self)
+        object.__setattr__(found, "travel_rate", rate)
         return found
 
     @cached_property

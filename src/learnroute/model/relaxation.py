@@ -255,29 +255,23 @@ class Pairs:
         given, size, count = self.dissimilarities, self.dissimilarities.size, self.count
         if count != size or not given.symmetric or (given.vectors is None and size > SORTED_REGIONS):
             return self.rearrangement
-        retention, plasticity, coupling, second, noise = self.updates.tables
+        _, _, coupling, second, noise = self.updates.tables
         weights, radii = given.region_weights, given.radii
         farthest = 4 * float(radii.max())  # no squared distance between two of the points is larger
         first = radii - given.initial  # relative to an initial model at the mean of all
         below, above = given.misfit
         later = count * products_after(second.max(axis=1))
         paired = later * np.abs(coupling).max(axis=1)
-        learnt_before, first_before = self._shares_before
-        excess = second - (retention - coupling)  # maximum excess of p₂ and q over their limits, and rounding
-        beyond = np.maximum(coupling - retention * plasticity, 0.0).max(axis=1) + 8 * UNIT
+        learnt_before, first_before = self.shares_before
         if self.convex:
-            lacking = np.maximum(excess.max(axis=1) + 8 * UNIT, beyond)
             missed, worst, misfits = np.maximum(first, 0.0), max(0.0, float(-first.min())), (below, above)
-        else:  # with shares of either sign, the model may lie outside of the points
-            reach = learnt_before[:-1] + first_before[:-1]
-            lacking = reach * ((1 + reach) * (np.abs(excess).max(axis=1) + 8 * UNIT) + reach * beyond)
+        else:
             missed, worst, misfits = np.abs(first), float(np.abs(first).max()), (below + size * above, above + below)
-        unlearnt = math.fsum((np.abs(plasticity - (1 - retention)) + UNIT).max(axis=1))
         terms = [
             math.fsum(weights * radii),
             count * math.fsum(products_after(second.min(axis=1)) * noise.min(axis=1)),
-            -math.fsum(later * lacking) * farthest,
-            -unlearnt * (size + math.fsum(paired)) * farthest,
+            -math.fsum(later * self.lacking) * farthest,
+            -self.unlearnt * (size + math.fsum(paired)) * farthest,
             -learnt_before[-1] * misfits[0],
             -math.fsum(paired * learnt_before[:-1]) * misfits[1],
             -first_before[-1] * math.fsum(weights * missed),
@@ -289,7 +283,25 @@ class Pairs:
         return _constant(size, terms)
 
     @cached_property
-    def _shares_before(self) -> tuple[FloatArray, FloatArray]:
+    def lacking(self) -> FloatArray:
+        """By position, the maximum excess of p₂ and q over the limits that models obey, and rounding."""
+        retention, plasticity, coupling, second, _ = self.updates.tables
+        excess = second - (retention - coupling)
+        beyond = np.maximum(coupling - retention * plasticity, 0.0).max(axis=1) + 8 * UNIT
+        if self.convex:
+            return freeze(np.maximum(excess.max(axis=1) + 8 * UNIT, beyond))
+        learnt_before, first_before = self.shares_before  # shares of either sign: the model may lie outside of points
+        reach = learnt_before[:-1] + first_before[:-1]
+        return freeze(reach * ((1 + reach) * (np.abs(excess).max(axis=1) + 8 * UNIT) + reach * beyond))
+
+    @cached_property
+    def unlearnt(self) -> float:
+        """How far the sum of all shares in a model may be from 1."""
+        retention, plasticity = self.updates.retention, self.updates.plasticity
+        return math.fsum((np.abs(plasticity - (1 - retention)) + UNIT).max(axis=1))
+
+    @cached_property
+    def shares_before(self) -> tuple[FloatArray, FloatArray]:
         """The largest shares of all visits before each position, and of the initial model, in the model there.
 
         The last entry is for the end of the order. Shares of either sign count by their absolute values.
@@ -308,7 +320,7 @@ class Pairs:
         _, plasticity, coupling, second, noise = self.updates.tables
         given, size, count = self.dissimilarities, self.dissimilarities.size, self.count
         kept = np.abs(self.updates.retention).max(axis=1)
-        learnt_before, first_before = self._shares_before
+        learnt_before, first_before = self.shares_before
         paired = products_after(second.max(axis=1)) * np.abs(coupling).max(axis=1)
         terms = [
             -math.fsum(products_after(kept) * np.abs(plasticity).max(axis=1)) * float(given.scores.max()),

@@ -17,6 +17,7 @@ from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.learners import Learner, LeastSquares, Proximal, Regime
 from learnroute.model.order_effect import OrderEffect, expected_order_effect
+from learnroute.model.plan_rules import rules_of
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.routes import Routes
@@ -147,6 +148,9 @@ class Plan(ResultMixin):
     loss_at_most
         The largest total loss with dissimilarities between their bounds; None if unknown. For a least squares learner
         it is the loss with the upper bounds; for a regularised learner, the loss may decrease with a dissimilarity.
+    rules
+        The rules for visits and fleet of the problem, in its format. They explain what another problem lacks; claims
+        are never verified against them.
     rehearsal
         If the route was chosen by `learnroute.learning.rehearse`: the rehearsed error with its standard error, the
         errors per region (in the order of `expected_errors`, label noise included), the errors of random orders,
@@ -193,6 +197,7 @@ class Plan(ResultMixin):
     served_by: dict[str, int | None] | None = None
     travels: tuple[float, ...] | None = None
     rehearsal: dict[str, Any] | None = None
+    rules: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, problem: Problem, routes: Routes) -> Plan:
@@ -223,6 +228,7 @@ class Plan(ResultMixin):
             importance=None if counted is None else tuple(counted.tolist()),
             skipped=tuple(name for name in problem.regions if name not in visited),
             untrained=None if problem.visits_all_once else untrained_loss(problem),
+            rules=rules_of(problem),
             problem=problem,
             **{name: member for name, member in value._asdict().items() if name != "travels"},
         )
@@ -314,12 +320,19 @@ class Plan(ResultMixin):
     def quality(self) -> str:
         """How good the route is proved to be, in words."""
         if self.optimal:
-            return "proved optimal"
+            return f"proved optimal{self._doubt}"
         if self.lower_bound is None:
             return "nothing proved"
         if self.gap is None:  # a share of a loss that may be negative or zero is undefined
-            return f"at most {self.loss.total - self.lower_bound:.3g} above the least possible total loss"
-        return f"at most {100 * self.gap:.3g} % above the optimum"
+            least = f"{self.loss.total - self.lower_bound:.3g} above the least possible total loss"
+        else:
+            least = f"{100 * self.gap:.3g} % above the optimum"
+        return f"at most {least}{self._doubt}"
+
+    @property
+    def _doubt(self) -> str:
+        """Restricts proofs to a law that measurements do not fully support."""
+        return f" for this law, {self.learner.doubt}" if self.learner is not None and self.learner.doubt else ""
 
     def by_vehicle(self) -> dict[int, Plan]:
         """Return the plan of each used vehicle alone, by its number from 1."""
@@ -463,7 +476,7 @@ class Plan(ResultMixin):
     def _guarantee_text(self) -> str:
         """Return the proved claims: optimality, the gap to a lower bound, and the ratio of the method."""
         if self.optimal:
-            return "optimal (proved)"
+            return f"optimal (proved){self._doubt}"
         said = [] if self.lower_bound is None else [f"{self.quality} (lower bound {self.lower_bound:.6g})"]
         if self.guarantee.value is not None:
             said.append(f"at most {self.guarantee.value:.4g} times the optimum ({self.guarantee.reason})")
@@ -563,6 +576,7 @@ class Plan(ResultMixin):
             "closed": self.closed,
             "depot": self.depot,
             "constraints": self.constraints.to_dict(),
+            "rules": self.rules,
             **{name: value for name, value in self.training().items() if name != "route"},
             "dissimilarities": self.dissimilarities,
             "loss_at_most": self.loss_at_most,

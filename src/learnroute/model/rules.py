@@ -24,8 +24,8 @@ class VisitRules:
         By region: how often it may be visited; 0 if it must not be visited.
     at_least, at_most
         The minimum and maximum total number of visits.
-    budget
-        The maximum total travel, in units of travel; inf if there is no limit.
+    budget, budget_field
+        The maximum total travel, in units of travel, and the field that says so; inf if there is no limit.
     """
 
     required: BoolArray
@@ -33,6 +33,7 @@ class VisitRules:
     at_most: int = 1
     budget: float = math.inf
     at_least: int = 1
+    budget_field: str = "visits.budget"
 
     @cached_property
     def allowed(self) -> BoolArray:

@@ -14,7 +14,6 @@ from learnroute.model.depot import Depot, border, members_of_travel
 from learnroute.model.problem import Problem
 from learnroute.model.streets import Streets
 from learnroute.model.validation import (
-    LARGEST_VALUE,
     FloatArray,
     as_count,
     as_number,
@@ -160,7 +159,7 @@ def with_region(
         _refuse("importance", importance, "all regions count alike")
     if problem.coordinates is not None:
         place = _require("coordinates", coordinates, "the other regions have some")
-        place = as_vector("coordinates", place, 2, least=-LARGEST_VALUE, meaning="coordinates")
+        place = as_vector("coordinates", place, 2, meaning="coordinates")
         changes["coordinates"] = np.vstack([problem.coordinates, place])
     else:
         _refuse("coordinates", coordinates, "the other regions have none")
@@ -177,7 +176,7 @@ def with_region(
         _refuse("dissimilarity", dissimilarity, "the regions have vectors; give the vector")
         own = _require("vector", vector, "the other regions have some")
         width = problem.vectors.shape[1]
-        own = as_vector("vector", own, width, least=-LARGEST_VALUE, meaning="vector entries")
+        own = as_vector("vector", own, width, meaning="vector entries")
         changes["vectors"] = np.vstack([problem.vectors, own])
         apart = ((problem.vectors - own) ** 2).sum(axis=1)
     else:

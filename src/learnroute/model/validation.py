@@ -18,14 +18,18 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 LARGEST_VALUE = 1e100  # squares and sums of these stay far from overflow
+SMALLEST_VALUE = 1e-100  # of numbers other than 0: their squares, and products of three, stay normal float64 numbers
 LARGEST_COUNT = 10**15  # counts stay exact in float64
 MOST_MATRIX_REGIONS = 20_000  # a T x T float64 matrix of 3.2 GB
 
 
 def as_number(
-    field: str, value: Any, *, least: float = -LARGEST_VALUE, meaning: str = "numbers", most: float = LARGEST_VALUE
+    field: str, value: Any, *, least: float = -math.inf, meaning: str = "numbers", derived: bool = False
 ) -> float:
-    """Return a finite float no smaller than `least`, or raise InputError, calling the quantity `meaning`."""
+    """Return a finite float no smaller than `least`, or raise InputError, calling the quantity `meaning`.
+
+    Numbers must be in the range of magnitudes, unless they are `derived`: results of a computation.
+    """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InputError(f"{meaning} must be numeric", field=field, value=value)
     try:
@@ -37,8 +41,14 @@ def as_number(
         raise InputError(f"{meaning} must be finite{remedy}", field=field, value=value)
     if number < least:
         raise InputError(f"{meaning} must be >= {least:g}", field=field, value=number)
-    if number > most:
-        raise InputError(f"{meaning} must be <= {most:g}; use a larger unit", field=field, value=number)
+    if derived:
+        return number
+    if abs(number) > LARGEST_VALUE:
+        limit = f"<= {LARGEST_VALUE:g}" if number > 0 else f">= {-LARGEST_VALUE:g}"
+        raise InputError(f"{meaning} must be {limit}; use a larger unit", field=field, value=number)
+    if 0 < abs(number) < SMALLEST_VALUE:
+        reason = f"{meaning} must be 0 or have a magnitude >= {SMALLEST_VALUE:g}; use 0, or a smaller unit"
+        raise InputError(reason, field=field, value=number)
     return number
 
 
@@ -65,14 +75,15 @@ def as_count(field: str, value: Any, *, least: int = 1, meaning: str) -> int:
 
 
 def as_vector(
-    field: str, value: Any, length: int | None, *, least: float, meaning: str, row: int | None = None
-) -> FloatArray:
+    field: str, value: Any, length: int | None, *, least: float = -math.inf, meaning: str, row: int | None = None,
+    derived: bool = False,
+) -> FloatArray:  # fmt: skip
     """Return a read-only float64 vector (a given row of a matrix), or reject its first invalid entry."""
     entries = _entries(field if row is None else f"{field}[{row}]", value, length)
 
     def check(i: int) -> float:
         place = f"{field}[{i}]" if row is None else f"{field}[{row}, {i}]"
-        return as_number(place, entries[i], least=least, meaning=meaning)
+        return as_number(place, entries[i], least=least, meaning=meaning, derived=derived)
 
     if _all_plain_numbers(entries):
         try:
@@ -81,20 +92,20 @@ def as_vector(
             vector = np.array([check(i) for i in range(len(entries))])
     else:
         vector = np.array([check(i) for i in range(len(entries))], dtype=np.float64)
-    for i in np.flatnonzero(~((vector >= least) & (vector <= LARGEST_VALUE))):
+    for i in np.flatnonzero(~_in_range(vector, least, derived)):
         check(int(i))
     return freeze(vector)
 
 
 def as_matrix(
-    field: str, value: Any, rows: int | None, columns: int | None, *, least: float, meaning: str
+    field: str, value: Any, rows: int | None, columns: int | None, *, least: float = -math.inf, meaning: str
 ) -> FloatArray:
     """Return a read-only float64 matrix, or reject its first invalid row or entry."""
     _refuse_masked(field, value)
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "iuf":
         whole = np.asarray(value, dtype=np.float64)
         right = whole.shape == (rows or len(whole), columns or whole.shape[1])
-        if right and bool(((whole >= least) & (whole <= LARGEST_VALUE)).all()):
+        if right and bool(_in_range(whole, least).all()):
             return freeze(whole)
     lines = _entries(field, value, rows, what="rows")
     width = columns
@@ -241,6 +252,15 @@ def mask_of(value: Any) -> NDArray[np.bool_]:
     # Avoids `numpy.ma`, which is slow to import
     masked = isinstance(value, np.ndarray) and type(value) is not np.ndarray
     return np.asarray(getattr(value, "mask", False) if masked else False, dtype=bool)
+
+
+def _in_range(numbers: FloatArray, least: float, derived: bool = False) -> NDArray[np.bool_]:
+    """Return which numbers are valid; those that are not a number are not."""
+    if derived:
+        return (numbers >= least) & np.isfinite(numbers)
+    valid = (numbers >= max(least, -LARGEST_VALUE)) & (numbers <= LARGEST_VALUE)
+    valid &= (numbers >= SMALLEST_VALUE) | (numbers <= -SMALLEST_VALUE) | (numbers == 0)
+    return valid
 
 
 def _all_plain_numbers(entries: Sequence[Any]) -> bool:

@@ -13,9 +13,10 @@ import numpy as np
 from learnroute.errors import InputError, did_you_mean
 from learnroute.model.rounding import SAME, is_less
 from learnroute.model.rules import VisitRules
-from learnroute.model.validation import as_count, as_members, as_number, freeze
+from learnroute.model.validation import MOST_MATRIX_REGIONS, as_count, as_members, as_number, freeze
 
 ALL = "all"
+MOST_VISITS = MOST_MATRIX_REGIONS  # visits of a route; optional visits need a matrix of travel in any case
 MEMBERS = ("required", "forbidden", "repeat", "at_least", "at_most", "budget")
 NAMES = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 SCHEMA: dict[str, Any] = {
@@ -54,7 +55,7 @@ class Visits:
     forbidden
         Names of the regions that must not be visited; their errors count like those of all regions.
     repeat
-        How often one region may be visited; each visit has fresh samples.
+        How often one region may be visited; each visit has fresh samples. A route has at most 20,000 visits.
     at_least, at_most
         The minimum and maximum total number of visits.
     budget
@@ -133,6 +134,9 @@ class Visits:
             raise InputError("all regions are forbidden; allow at least one", field="visits.forbidden")
         most = self.repeat * int(allowed.sum())
         at_most = most if self.at_most is None else min(most, self.at_most)
+        if at_most > MOST_VISITS:
+            reason = f"that allows {at_most:,} visits; reduce repeat or at_most so that there are at most"
+            raise InputError(f"{reason} {MOST_VISITS:,}", field="visits.repeat", value=self.repeat)
         if at_most < required.sum():
             reason = f"{int(required.sum())} regions are required; allow more visits, or require fewer regions"
             raise InputError(reason, field="visits.at_most", value=self.at_most)
@@ -164,7 +168,8 @@ def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]
 def check_budget(rules: VisitRules, travel: float) -> None:
     """Reject a route whose travel exceeds the budget by more than rounding."""
     if is_less(rules.budget, travel, SAME):
-        raise InputError(f"travels {travel:.6g}, but the budget is {rules.budget:g} (visits.budget)", field="route")
+        reason = f"travels {travel:.6g}, but the budget is {rules.budget:g} ({rules.budget_field})"
+        raise InputError(reason, field="route")
 
 
 def _names(field: str, given: Any) -> tuple[str, ...]:

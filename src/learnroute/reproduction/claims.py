@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +18,8 @@ from learnroute.reproduction.worst_cases import SPACES, WorstCase
 from learnroute.study.summary import Statistics
 
 HOLDS, FAILS, UNMEASURED = "holds", "does not hold", "not measured"
+RULE_OF_THREE = 3.0  # if none of n random problems is an exception, at most 3/n of all are, at 95 % confidence
+RARE = 1e-3  # share of exceptions that a verdict on all single problems must exclude
 SIGNIFICANT = 4.0  # standard errors; exceeded by chance once in 16,000 comparisons
 
 
@@ -260,18 +263,33 @@ def _extremes(groups: Ratios) -> tuple[str, str]:
 
 
 def _beyond(groups: Ratios) -> list[str]:
-    """Return, for each family, how many problems have R >= 3/2."""
+    """Return, for each family, how many problems have R >= 3/2, and how many may have if too few were drawn."""
     counts = []
     for family in FAMILIES:
         values = [value for key, group in groups.items() if key[0] == family for value in group]
         beyond = sum(value >= CHRISTOFIDES for value in values)
         counts.append(f"{family}: {beyond} of {len(values):,}")
-    return ["problems with R ≥ 3/2: " + ", ".join(counts)]
+    found = ["problems with R ≥ 3/2: " + ", ".join(counts)]
+    if (share := _undetected(groups)) > RARE:
+        found.append(
+            f"these are too few problems to exclude that up to {percent(share, 1)} of a family have R ≥ 3/2 (95 % "
+            "confidence); for more problems, omit --quick"
+        )
+    return found
+
+
+def _undetected(groups: Ratios) -> float:
+    """Return the share of exceptions among all problems of a family that may remain unseen, at 95 % confidence."""
+    drawn = Counter[str]()
+    for key, values in groups.items():
+        drawn[key[0]] += len(values)
+    return RULE_OF_THREE / min(drawn.values())
 
 
 def _below(groups: Ratios) -> str:
     if all(max(values) < CHRISTOFIDES for values in groups.values()):
-        return HOLDS
+        few = _undetected(groups) > RARE
+        return "holds for the mean over problems; too few to tell for single problems" if few else HOLDS
     if all(Statistics.of(values).mean < CHRISTOFIDES for values in groups.values()):
         return "holds only under reading: mean over problems (single problems exceed 3/2)"
     return FAILS

@@ -57,9 +57,7 @@ class CoreInstance:
         numbers = np.arange(self.size)
         self.may_begin = (numbers == self.first) | (self.first < 0)
         self.may_end = (numbers == self.last) | (self.last < 0)
-        positions = slice(1 if instance.steady else self.at_most)
-        columns = self.regions[: 1 if instance.updates.same_regions else None]
-        tables = [np.ascontiguousarray(table[positions, columns]) for table in instance.updates.tables]
+        tables = instance.updates.compact(self.regions, self.at_most)
         self.tables = [np.broadcast_to(table, (len(table), self.size)) for table in tables]
         known = instance.known.of(self.regions)
         self.scores, self.initial = known.scores, known.initial

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -106,7 +105,7 @@ def core_travel_of(travel: Travel, matrix_regions: int = 0) -> CoreTravel:
 
 
 def place_travel(travel: Places) -> PlaceTravel:
-    """Return places for the core, scaled by a power of two, which is exact."""
+    """Return places for the core."""
     flat = plane(travel.places, travel.scale)
     if not travel.geographic:
         return flat
@@ -115,8 +114,6 @@ def place_travel(travel: Places) -> PlaceTravel:
 
 def plane(places: FloatArray, scale: float = 1.0) -> PlaceTravel:
     """Return places in up to three dimensions with Euclidean distances."""
-    largest = float(np.abs(places).max(initial=0.0))
-    unit = 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0
     padded = np.zeros((len(places), 3))
-    padded[:, : places.shape[1]] = places / unit
-    return PlaceTravel(padded, scale * unit, False, padded)
+    padded[:, : places.shape[1]] = places
+    return PlaceTravel(padded, scale, False, padded)

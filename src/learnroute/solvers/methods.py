@@ -41,10 +41,10 @@ def _effort_of_exact(objective: Linear, params: SolverParams) -> ProofParams | N
     return proof if objective.size <= most else None
 
 
-def exact_rungs(effort: Callable[[Linear, SolverParams], ProofParams | None], regions: str) -> tuple[Rung, ...]:
-    """Return the rungs that prove optima, quick ones first; `regions` is the limit of suffix labelling by name."""
+def exact_rungs(effort: Callable[[Linear, SolverParams], ProofParams | None], quick: bool) -> tuple[Rung, ...]:
+    """Return the rungs that prove optima, quick ones first; with `quick`, some give up sooner."""
     return (
-        HeldKarp(), Enumeration("few"), VisitLabelling(), SuffixLabelling(regions), Enumeration("routes"),
+        HeldKarp(), Enumeration("few"), VisitLabelling(), SuffixLabelling(quick), Enumeration("routes"),
         Ladder(effort),
     )  # fmt: skip
 
@@ -93,14 +93,14 @@ METHODS: dict[str, Method] = {
         Method(
             "auto",
             "the proved optimum if it is quick to prove, otherwise the best route found with a lower bound",
-            rungs=(*exact_rungs(_effort_of_auto, "auto_regions"), *BOUNDS),
+            rungs=(*exact_rungs(_effort_of_auto, quick=True), *BOUNDS),
             starts_from_algorithm1=True,
         ),
         Method(
             "exact",
             f"the proved optimum, for up to {_proof.ng_route.most_regions} regions "
             f"({_proof.branch_and_cut.most_regions} if m < n), as far as time allows",
-            rungs=(*exact_rungs(_effort_of_exact, "most_regions"), *BOUNDS),
+            rungs=(*exact_rungs(_effort_of_exact, quick=False), *BOUNDS),
             must_prove=True,
         ),
         Method("search", "the best route found by local search"),

@@ -26,8 +26,9 @@ class SuffixLabellingParams(NamedTuple):
     """Labelling of suffixes, for objectives with pair terms (`exact.suffix_labelling`)."""
 
     most_regions: int = 16  # regions up to which it is tried
-    auto_regions: int = 12  # regions up to which the method `auto` tries it
     labels: int = 1_000_000  # labels allowed per position; the proof gives up beyond
+    auto_regions: int = 12  # regions up to which the method `auto` tries it
+    auto_labels: int = 50_000  # labels allowed per position then
 
 
 class TourParams(NamedTuple):

@@ -7,6 +7,7 @@ annealed again, twice as long.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,13 +16,14 @@ from dataclasses import replace
 import numpy as np
 
 from learnroute import _core
-from learnroute.errors import InputError
+from learnroute.errors import InputError, not_below
 from learnroute.model.instance import UNTRAINED, Instance, Service
+from learnroute.model.rounding import SAME, is_less
 from learnroute.model.routes import Routes
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.core_instance import CoreInstance
-from learnroute.solvers.params import RuinParams, SolverParams
+from learnroute.solvers.params import SolverParams
 
 
 class RuinAndRecreate:
@@ -52,7 +54,7 @@ def find_routes(
     `initial` are additional routes to start from, which may violate the rules. The same generator state gives the same
     answer, unless the budget runs out or is to be spent.
     """
-    annealing = Annealing(instance, rng, params.ruin if instance.single else params.ruin_fleet)
+    annealing = Annealing(instance, rng, params)
     found = annealing.anneal_in_rounds(annealing.starts(initial), budget)
     alone = instance.first if instance.first == instance.ends.last else None  # both ends may be one visit
     found += [] if alone is None else [Routes.of_order([alone])]
@@ -60,33 +62,43 @@ def find_routes(
     return min(filter(instance.allows, found), key=instance, default=None)
 
 
-def infeasible(instance: Instance, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
-    """Return the error for rules that no routes satisfy; it states the travel needed if the budget is too small."""
-    limit, budgeted = instance.fleet.limit, instance.visits.budget
-    shortest = find_routes(instance.travel_alone(), rng, budget.for_one_job(), params)
-    if shortest is not None and budgeted < np.inf:
-        least = sum(instance.travels(shortest))
-        if least > budgeted or limit == np.inf:
-            what = "routes" if instance.fleet.vehicles > 1 else "route"
-            reason = f"no {what} through the required regions found within this travel; give at least {least:.6g}"
-            return InputError(reason, field="visits.budget", found=f"= {budgeted:g}")
-    if limit < np.inf:
-        reason = "no routes through the required regions found within this limit; raise it, or add vehicles"
-        return InputError(reason, field="fleet.limit", found=f"= {limit:g}")
-    return InputError("no route found that satisfies all of them; relax one", field="visits")
+def infeasible(instance: Instance, budget: Budget, params: SolverParams) -> InputError:
+    """Return the error for rules that no routes satisfy; it states the travel needed if a limit is too small."""
+    rules, fleet = instance.visits, instance.fleet
+    several = fleet.vehicles > 1
+    for field, most, travel, instead in (
+        (rules.budget_field, rules.budget, math.fsum, ""),
+        ("fleet.limit", fleet.limit, max, ", or add vehicles" if several else ""),
+    ):
+        shortest = None if math.isinf(most) else shortest_routes(instance, travel is max, budget, params)
+        least = -math.inf if shortest is None else travel(instance.travels(shortest))
+        if is_less(most, least, SAME):
+            reason = f"no route{'s' * several} through the required regions found within this travel; give at least "
+            return InputError(f"{reason}{not_below(least)}{instead}", field=field, found=f"= {most:g}")
+    return InputError(f"no route{'s' * several} found that satisfy all of them; relax one", field="visits")
+
+
+def shortest_routes(instance: Instance, longest: bool, budget: Budget, params: SolverParams) -> Routes | None:
+    """Return routes of little travel, total or longest, whatever its limits; the same ones for all limits."""
+    alone = instance.travel_alone(longest)
+    return find_routes(alone, np.random.default_rng(0), budget.for_one_job(), params)
 
 
 class Annealing:
     """A search of the core, its start routes and its cooling schedule."""
 
-    def __init__(self, instance: Instance, rng: np.random.Generator, params: RuinParams) -> None:
-        self.instance, self.rng, self.params = instance, rng, params
+    def __init__(self, instance: Instance, rng: np.random.Generator, params: SolverParams) -> None:
+        self.instance, self.rng, self.all_params = instance, rng, params
+        self.params = params.ruin if instance.single else params.ruin_fleet
         self.problem = CoreInstance(instance)
         size = self.problem.size
         work = size * (10 + instance.fleet.size + size * instance.updates.coupled)
-        self.iterations_per_call = max(1, int(params.work / work))
+        self.iterations_per_call = max(1, int(self.params.work / work))
         self.search = _core.RuinAndRecreate(
-            self.problem.core, self.problem.nearest(params.near), **params.moves, seed=int(rng.integers(2**63))
+            self.problem.core,
+            self.problem.nearest(self.params.near),
+            **self.params.moves,
+            seed=int(rng.integers(2**63)),
         )
 
     @property
@@ -205,7 +217,10 @@ class Annealing:
             left -= self.iterations_per_call
             if (found := self.best) is not None:
                 return found
-        return None
+        if math.isinf(self.instance.visits.budget) and math.isinf(self.instance.fleet.limit):
+            return None
+        shortest = shortest_routes(self.instance, self.instance.fleet.limit < math.inf, budget, self.all_params)
+        return shortest if shortest is not None and self.instance.allows(shortest) else None
 
     def anneal_in_rounds(self, starts: Sequence[Routes | None], budget: Budget) -> list[Routes]:
         """Return the routes of the last round; none if no route was found that satisfies the rules."""

@@ -73,7 +73,7 @@ def _search(
         answer = construct_start(instance, rng, budget, params, initial) or answer
     found = _improve(instance, answer, rng, part, params)
     if found is None:
-        raise infeasible(instance, rng, budget, params)
+        raise infeasible(instance, budget, params)
     return found
 
 

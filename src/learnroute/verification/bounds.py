@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import ModuleType
 
-from learnroute.model.certificates import BranchAndBound, Certificate, HeldKarp, NgRoutes, OneTree, Simple
+from learnroute.model.certificates import BranchAndBound, Certificate, HeldKarp, NgRoutes, OneTree, Simple, VisitRoutes
 from learnroute.verification import branch_and_bound, held_karp, ng_route, one_tree, simple
 from learnroute.verification.checks import EffortExceededError
 from learnroute.verification.exact import MATRIX_REGIONS, MOST_REGIONS, Model
@@ -77,6 +77,8 @@ class Checker:
             return Outcome(why=f"more than {MATRIX_REGIONS:,} regions are too many to repeat this kind of proof")
         if isinstance(certificate, HeldKarp):
             return Outcome(why=f"more than {held_karp.MOST_REGIONS} regions cannot be enumerated")
+        if isinstance(certificate, VisitRoutes):
+            return Outcome(why=f"a certificate of kind {certificate.kind} is for optional visits")
         if isinstance(certificate, NgRoutes):
             if size > ng_route.MOST_REGIONS:
                 return Outcome(why=f"more than {ng_route.MOST_REGIONS} regions are too many to repeat it by ng-routes")

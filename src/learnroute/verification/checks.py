@@ -44,10 +44,14 @@ class Verification(TableMixin):
         One check per claim.
     remarks
         The members of the plan that are not claims about its route, but describe how it was found.
+    differences
+        How the rules that the plan was made under differ from those of the problem; empty if they agree. All verdicts
+        are about the rules of the problem.
     """
 
     checks: tuple[Check, ...]
     remarks: tuple[str, ...] = ()
+    differences: str = ""
 
     def __iter__(self) -> Iterator[Check]:
         return iter(self.checks)
@@ -77,8 +81,10 @@ class Verification(TableMixin):
 
     def sheet(self) -> Sheet:
         """Return the claims, and the members that were not judged."""
-        lines = (("not judged", f"{', '.join(self.remarks)} (how the route was found)"),) if self.remarks else ()
-        return Sheet(f"{len(self.checks)} claim{'s' * (len(self.checks) != 1)}: {self.verdict}", (self.table(),), lines)
+        lines = [("not judged", f"{', '.join(self.remarks)} (how the route was found)")] if self.remarks else []
+        lines += [("other rules", self.differences)] if self.differences else []
+        headline = f"{len(self.checks)} claim{'s' * (len(self.checks) != 1)}: {self.verdict}"
+        return Sheet(headline, (self.table(),), tuple(lines))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdicts as plain JSON values."""
@@ -87,6 +93,7 @@ class Verification(TableMixin):
             "verdict": self.verdict,
             "checks": [asdict(check) for check in self.checks],
             "not_judged": list(self.remarks),
+            "differences": self.differences,
         }
 
 

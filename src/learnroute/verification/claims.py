@@ -12,7 +12,7 @@ from typing import Any
 from learnroute.errors import show
 from learnroute.model.certificates import read_certificate
 from learnroute.model.problem import Problem
-from learnroute.model.rounding import OPTIMALITY, PRINTED
+from learnroute.model.rounding import OPTIMALITY, PRINTED, margin
 from learnroute.model.validation import as_flag, as_number
 from learnroute.verification.bounds import Checker, Outcome
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check, Verdict
@@ -24,8 +24,8 @@ from learnroute.verification.pairs import PairChecker, PairLosses
 from learnroute.verification.visits import VisitChecker
 
 TOLERANCE = Fraction(str(OPTIMALITY))  # a total is optimal if no route is better by more than this share of it
-DIGITS = Fraction(str(PRINTED))  # relative error allowed for a loss that is written in decimal
-SMALLEST = Fraction(2) ** -1022  # float64 loses digits below it; losses per region that differ by less count as equal
+DIGITS = Fraction(str(PRINTED))  # relative error allowed for a number that is written in decimal
+SMALLEST = Fraction(2) ** -690  # numbers that differ by less count as equal: 1e100 times a share that underflows
 
 
 class PlanClaims:
@@ -42,7 +42,9 @@ class PlanClaims:
         self.certified = None if given is None else _rational(given["bound"])
         self.constant = Fraction(0)  # part of T times the loss that is the same for all routes; `value` is without it
         self._price()
-        self.scale = scale_of(self.parts)
+        columns = 0 if problem.vectors is None else problem.vectors.shape[1]
+        # of a sum of float64 numbers, relative to the sum of their absolute values
+        self.rounding = Fraction(margin(problem.size + len(self.visits) + columns + 16, 1.0))
 
     def _price(self) -> None:
         """Set the visits, their loss, and the checker that compares it with all other routes."""
@@ -51,7 +53,7 @@ class PlanClaims:
         self.order: list[int] = problem.from_depot(self.visits).tolist()  # order of stops, the depot first
         self.coupled = problem.learner.couples or not problem.visits_all_once  # the recursion holds for all learners
         losses: Losses | PairLosses = PairLosses(problem) if self.coupled else losses_of(problem)
-        self.parts = losses.parts(self.order)
+        self.parts, self.sizes = losses.parts_and_sizes(self.order)
         if isinstance(losses, PairLosses):
             model = losses.plain
             self.total = self.value = losses.total(self.order)
@@ -69,7 +71,7 @@ class PlanClaims:
 
     def checks(self) -> list[Check]:
         """Return the verdicts on all claims except the route."""
-        found = [self._parts_check("loss", self.parts)]
+        found = [self._parts_check("loss", self.parts, self.sizes)]
         found += self._bounds()
         found += self._ratios({check.what: check.verdict for check in found})
         found += self._guarantees()
@@ -80,19 +82,19 @@ class PlanClaims:
         given = self.plan.get(member)
         if given is None:
             return None
-        as_number(member, given, meaning=meaning, most=math.inf, least=-math.inf)
+        as_number(member, given, meaning=meaning, derived=True)
         return _rational(given)
 
     def _parts_check(
-        self, member: str, parts: Mapping[str, Fraction], unit: str = "per region", smallest: Fraction = SMALLEST
+        self, member: str, parts: Mapping[str, Fraction], sizes: Mapping[str, Fraction], unit: str = "per region"
     ) -> Check:
-        """Compare the parts of a loss, to nine digits of the total or twelve digits of their sizes."""
-        claimed, scale = self.plan[member], scale_of(parts)
+        """Compare each part of a loss, with the sizes of the terms of each."""
+        claimed = self.plan[member]
         if isinstance(claimed, Mapping) and set(claimed) - set(parts):
             return Check(member, REFUTED, f"has other parts than {', '.join(parts)}")
         for part, value in parts.items():
             given = claimed.get(part, 0 if part == "pairs" else None) if isinstance(claimed, Mapping) else None
-            if not is_near(given, value, scale, smallest):
+            if not is_near(given, value, self.rounding * sizes[part]):
                 return Check(member, REFUTED, f"{part} is {format_number(value)}; the plan says {show(given)}")
         return Check(member, CONFIRMED, f"{format_number(parts['total'])} {unit}, all parts as claimed")
 
@@ -124,11 +126,17 @@ class PlanClaims:
         if self.certified is not None:
             goals.append(("certificate", self._goal(self.certified)))
         outcomes = {
-            what: self.checker.decide(goal, optimum=self.optimal and what != "certificate")
+            what: self._decide(goal, optimum=self.optimal and what != "certificate")
             for what, goal in sorted(goals, key=lambda pair: -pair[1])
         }
         says = {"optimum": self._optimum, "bound": self._bound, "certificate": self._certificate}
         return [says[what](outcomes[what]) for what, _ in goals]
+
+    def _decide(self, goal: Fraction, optimum: bool) -> Outcome:
+        """Decide whether no route is below a goal: the plan's own is the first to be compared with it."""
+        if self.value.high < goal:
+            return Outcome(better=goal - self.value.high)
+        return self.checker.decide(goal, optimum=optimum)
 
     def _optimum(self, outcome: Outcome) -> Check:
         if outcome.proved:
@@ -171,11 +179,9 @@ class PlanClaims:
     def _ratios(self, verdicts: Mapping[str, Verdict]) -> list[Check]:
         """Check the gap and the ratio, which follow from loss and bound."""
         found = []
-        ratio: Fraction | None = None
-        if self.optimal:
-            ratio = Fraction(1)
-        elif self.bound is not None and self.bound > 0:
-            ratio = self.parts["total"] / self.bound
+        ratio, of_sizes = (Fraction(1), Fraction(1)) if self.optimal else (None, Fraction(0))
+        if not self.optimal and self.bound is not None and self.bound > 0:
+            ratio, of_sizes = self.parts["total"] / self.bound, self.sizes["total"] / self.bound
         base = "optimum" if self.optimal else "bound"
         for member, less in (("gap", 1), ("certified_ratio", 0)):
             given = self._number(member, "ratios")
@@ -183,9 +189,7 @@ class PlanClaims:
                 continue
             if ratio is None:
                 found.append(Check(member, REFUTED, "claimed without a lower bound > 0"))
-            elif not is_near(
-                given, ratio - less, ratio if self.optimal else self.scale / abs(self.bound or Fraction(1))
-            ):
+            elif not is_near(given, ratio - less, self.rounding * of_sizes):
                 said = show(self.plan[member])
                 found.append(Check(member, REFUTED, f"is {format_number(ratio - less)}; the plan says {said}"))
             else:
@@ -203,7 +207,7 @@ class PlanClaims:
             if given is None:
                 continue
             known: Fraction | None = getattr(self.ratios, name)
-            right = known is not None and is_near(given, known, known)
+            right = known is not None and is_near(given, known)
             proved = "not proved for this problem" if known is None else f"{format_number(known)}"
             detail = (
                 f"{format_number(given)} for Algorithm 1"
@@ -223,7 +227,7 @@ class PlanClaims:
         said = format_number(claimed)
         if claimed <= 0:
             return Check("guarantee", REFUTED, f"{said}: a ratio must be > 0")
-        outcome = self.checker.decide(self._below(claimed), optimum=self.optimal)
+        outcome = self._decide(self._below(claimed), optimum=self.optimal)
         if outcome.proved:
             return Check("guarantee", CONFIRMED, f"the total is at most {said} times the least one, by the bound")
         if outcome.better is not None or claimed < 1:
@@ -245,15 +249,15 @@ class PlanClaims:
             if problem.truth is None:
                 found.append(Check("true_loss", REFUTED, "claimed though the problem has no true models"))
             else:
-                found.append(self._parts_check("true_loss", self._true_parts()))
+                found.append(self._parts_check("true_loss", *self._true_parts()))
         if plan.get("loss_in_travel_units") is not None:
             rate = Fraction(problem.travel_rate)
             if rate == 0:
                 found.append(Check("loss_in_travel_units", REFUTED, "claimed though travel is worth nothing"))
             else:
                 one = self.size / rate
-                parts = {part: value * one for part, value in self.parts.items()}
-                found.append(self._parts_check("loss_in_travel_units", parts, "units of travel", SMALLEST * one))
+                parts, sizes = ({part: x * one for part, x in some.items()} for some in (self.parts, self.sizes))
+                found.append(self._parts_check("loss_in_travel_units", parts, sizes, "units of travel"))
         if plan.get("loss_at_most") is not None:
             found.append(self._most())
         if plan.get("expected_errors") is not None:
@@ -286,7 +290,7 @@ class PlanClaims:
                 continue
             given = plan[member]
             number = isinstance(value, Fraction)
-            same = is_near(given, value, value) if number else type(given) is type(value) and given == value
+            same = is_near(given, value) if number else is_same(given, value)
             print_ = format_number(value) if number else show(value)
             detail = print_ if same else f"is {print_}; the plan says {show(given)}"
             found.append(Check(member, CONFIRMED if same else REFUTED, detail))
@@ -299,44 +303,50 @@ class PlanClaims:
         )
         return [Check(member, REFUTED, "claimed though the problem has no fleet") for member in members]
 
-    def _true_parts(self) -> dict[str, Fraction]:
-        """Return the parts of the loss for the true models."""
+    def _true_parts(self) -> tuple[Mapping[str, Fraction], Mapping[str, Fraction]]:
+        """Return the parts of the loss for the true models, and the sizes of their terms."""
         true = PairLosses(self.problem, true=True) if self.coupled else losses_of(self.problem, true=True)
-        return true.parts(self.order)
+        return true.parts_and_sizes(self.order)
 
-    def _final_errors(self) -> tuple[list[float], float]:
-        """Return the expected errors in the order of first visits, and the size of their terms."""
-        return final_errors(self.problem, self.visits)
+    def _final_errors(self) -> tuple[list[Fraction], list[Fraction]]:
+        """Return the expected errors in the order of first visits, and the sizes of their terms."""
+        errors, sizes = final_errors(self.problem, self.visits)
+        return list(map(Fraction, errors)), list(map(Fraction, sizes))
 
     def _errors(self) -> Check:
         """Check the expected error on each region of the route after the last visit."""
-        given, (errors, scale) = self.plan["expected_errors"], self._final_errors()
+        given, (errors, sizes) = self.plan["expected_errors"], self._final_errors()
         if not isinstance(given, list) or len(given) != self.size:
             return Check("expected_errors", REFUTED, f"expected {self.size} numbers, one per region")
-        for place, (one, value) in enumerate(zip(given, errors, strict=True)):
-            if not is_near(one, Fraction(value), Fraction(scale)):
-                said = f"entry {place} is {value:.9g}; the plan says {show(one)}"
+        for place, (one, value, size) in enumerate(zip(given, errors, sizes, strict=True)):
+            if not is_near(one, value, self.rounding * size):
+                said = f"entry {place} is {format_number(value)}; the plan says {show(one)}"
                 return Check("expected_errors", REFUTED, said)
-        return Check("expected_errors", CONFIRMED, f"{min(errors):.4g} … {max(errors):.4g} by region")
+        least, most = (format_number(one, 4) for one in (min(errors), max(errors)))
+        return Check("expected_errors", CONFIRMED, f"{least} … {most} by region")
 
     def _contributions(self) -> Check:
         """Check the total loss without each visit."""
         given = self.plan["contributions"]
         if not isinstance(given, list) or len(given) != len(self.visits) or self.problem.visits_all_once:
             return Check("contributions", REFUTED, "expected one number per visit, where visits are optional")
-        for t, (one, parts) in enumerate(zip(given, self._parts_without(), strict=True)):
-            if not is_near(one, parts["total"], scale_of(parts)):
-                said = f"entry {t} is {format_number(parts['total'])}; the plan says {show(one)}"
+        for t, (one, (total, rounding)) in enumerate(zip(given, self._totals_without(), strict=True)):
+            if not is_near(one, total, rounding):
+                said = f"entry {t} is {format_number(total)}; the plan says {show(one)}"
                 return Check("contributions", REFUTED, said)
         return Check("contributions", CONFIRMED, "the total loss without each visit")
 
-    def _parts_without(self) -> Iterator[Mapping[str, Fraction]]:
-        """Yield the parts of the loss without each visit."""
+    def _totals_without(self) -> Iterator[tuple[Fraction, Fraction]]:
+        """Yield the total loss without each visit, and the rounding error that it may have."""
         losses = PairLosses(self.problem)
         for t in range(len(self.visits)):
             rest = [*self.visits[:t], *self.visits[t + 1 :]]
             stops = self.problem.from_depot(rest).tolist()
-            yield losses.parts(stops) if rest else {"total": self._untrained}
+            if rest:
+                total, size = (parts["total"] for parts in losses.parts_and_sizes(stops))
+                yield total, self.rounding * size
+            else:
+                yield self._untrained, Fraction(0)
 
     @property
     def _untrained(self) -> Fraction:
@@ -345,27 +355,33 @@ class PlanClaims:
 
     def _most(self) -> Check:
         """Check the largest loss for dissimilarities between their bounds."""
-        most, given = largest_total(self.problem, self.order), self.plan["loss_at_most"]
-        if most is None:
+        found, given = largest_total(self.problem, self.order), self.plan["loss_at_most"]
+        if found is None:
             return Check("loss_at_most", REFUTED, "claimed though the problem has no dissimilarity_low")
-        right = is_near(given, most, max(self.scale, abs(most)))
+        most, size = found
+        right = is_near(given, most, self.rounding * size)
         detail = format_number(most) if right else f"is {format_number(most)}; the plan says {show(given)}"
         return Check("loss_at_most", CONFIRMED if right else REFUTED, detail)
 
 
-def scale_of(parts: Mapping[str, Fraction]) -> Fraction:
-    """Return the size of a loss, or a thousandth of the sizes of its parts if they cancel, since these are rounded."""
-    sizes = sum((abs(value) for part, value in parts.items() if part != "total"), Fraction(0))
-    return max(abs(parts["total"]), sizes / 1000)
-
-
-def is_near(given: Any, value: Fraction, scale: Fraction, smallest: Fraction = SMALLEST) -> bool:
-    """Whether a number that was written in decimal equals this one to nine digits of a scale."""
+def is_near(given: Any, value: Fraction, rounding: Fraction = Fraction(0)) -> bool:
+    """Whether a number that was written in decimal is right to nine digits, or up to its rounding error in float64."""
     if isinstance(given, bool) or not isinstance(given, int | float | Fraction):
         return False
     if isinstance(given, float) and not math.isfinite(given):
         return False
-    return abs(Fraction(given) - value) <= max(DIGITS * abs(scale), smallest)
+    return abs(Fraction(given) - value) <= max(DIGITS * abs(value), rounding, SMALLEST)
+
+
+def is_same(given: Any, value: Any) -> bool:
+    """Whether two JSON values are equal; true and 1 are not."""
+    if isinstance(value, Mapping):
+        same = isinstance(given, Mapping) and set(given) == set(value)
+        return same and all(is_same(given[name], value[name]) for name in value)
+    if isinstance(value, list):
+        same = isinstance(given, list) and len(given) == len(value)
+        return same and all(map(is_same, given, value))
+    return isinstance(given, bool) is isinstance(value, bool) and bool(given == value)
 
 
 def _rational(number: Any) -> Fraction:

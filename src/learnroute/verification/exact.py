@@ -23,7 +23,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.travel import Places, Travel
 from learnroute.model.validation import FloatArray
 
-PLACES = 640  # binary places of the share with which a score counts
+PLACES = 1100  # binary places of shares and errors: a share of 2^-1022 of a number of 1e100 still has many digits
 ONE = 1 << PLACES
 MATRIX_REGIONS = 3000  # regions up to which all distances between places are stored
 MOST_REGIONS = 20_000  # regions up to which bounds are checked
@@ -43,7 +43,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """Exact travel and scores of a problem; like `Objective`, with T times the loss as its value.
+    """Exact travel and scores of a problem; like `Linear`, with T times the loss as its value.
 
     Attributes
     ----------
@@ -125,6 +125,14 @@ class Model:
     def value(self, order: Sequence[int]) -> Interval:
         """Return the value of an order without the constant."""
         return self.score_of(order).plus(self.rate * self.travel_of(order))
+
+
+def as_float(number: Fraction) -> float:
+    """Return the nearest float64; inf or -inf beyond its range, where only forged bounds are."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def exact_sum(numbers: Iterable[float]) -> Fraction:
@@ -209,6 +217,10 @@ class Losses(NamedTuple):
             "pairs": Fraction(0),
         }
         return {"total": sum(parts.values(), Fraction(0)), **parts}
+
+    def parts_and_sizes(self, order: Sequence[int]) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
+        """Return the parts, and the sums of the absolute values of their terms: the same, as no term is negative."""
+        return (parts := self.parts(order)), parts
 
 
 def losses_of(problem: Problem, true: bool = False) -> Losses:

@@ -13,19 +13,17 @@ import numpy as np
 from learnroute.model.problem import Problem
 from learnroute.model.rules import FleetRules
 from learnroute.model.validation import FloatArray
+from learnroute.verification.exact import ONE
+from learnroute.verification.law import Effect, laws_at, times
 from learnroute.verification.pair_relaxations import has_points, spread_of
 from learnroute.verification.pair_terms import Terms
 from learnroute.verification.visit_floor import least_travel
 
-PLACES = 1 << 1200  # accumulated numbers are rounded up to multiples of 1/PLACES
-
-Law = tuple[Fraction, Fraction, Fraction, Fraction]  # p₁, plasticity, q and ν
-
 
 def least_total(problem: Problem, rules: FleetRules, terms: Terms) -> Fraction | None:
     """Return a lower bound on T times the loss of all routes; None if there is no floor."""
-    laws = _laws(problem)
-    obeyed = all(0 <= p <= 1 and 0 <= q <= p for some in laws for p, _, q, _ in some)
+    laws = laws_at(problem)
+    obeyed = all(0 <= p <= 1 and 0 <= q <= p for some in laws for p, _, q, _, _ in some)
     if not rules.merged or not obeyed or not has_points(terms):
         return None
     trees = rules.vehicles if len(problem.stops) == problem.size else 1  # from a depot, all routes form one tree
@@ -33,15 +31,7 @@ def least_total(problem: Problem, rules: FleetRules, terms: Terms) -> Fraction |
     return _least_error(problem, terms, laws) + Fraction(problem.travel_rate) * travel
 
 
-def _laws(problem: Problem) -> list[set[Law]]:
-    """Return the possible laws of training at each position."""
-    rules, (retention, plasticity, coupling, _, noise) = problem.visit_rules, problem.updates.tables
-    tables = [table[: rules.at_most, rules.allowed].tolist() for table in (retention, plasticity, coupling, noise)]
-    return [{(Fraction(p), Fraction(s), Fraction(q), Fraction(v)) for p, s, q, v in zip(*rows, strict=True)}
-            for rows in zip(*tables, strict=True)]  # fmt: skip
-
-
-def _least_error(problem: Problem, terms: Terms, laws: list[set[Law]]) -> Fraction:
+def _least_error(problem: Problem, terms: Terms, laws: list[set[Effect]]) -> Fraction:
     size, weights = problem.size, problem.region_weights
     _, radii, uneven, below, above, _ = spread_of(terms, weights)
     given, farthest = [Fraction(w) for w in weights.tolist()], 4 * max(radii)
@@ -54,7 +44,7 @@ def _least_error(problem: Problem, terms: Terms, laws: list[set[Law]]) -> Fracti
     share = min(Fraction(1), slope / (2 * least * scatter)) if scatter else Fraction(1)
     largest = max(Fraction(float(terms.floats.max())), Fraction(float(problem.initial_errors.max())))
     sizes = 2 * largest + noise
-    unlearnt = max(abs(p + plasticity - 1) for some in laws for p, plasticity, _, _ in some)
+    unlearnt = max(abs(p + plasticity - 1) for some in laws for p, plasticity, *_ in some)
     return (
         sum((w * radius for w, radius in zip(given, radii, strict=True)), Fraction(0))
         - (slope * share - least * scatter * share**2)
@@ -66,26 +56,26 @@ def _least_error(problem: Problem, terms: Terms, laws: list[set[Law]]) -> Fracti
     )
 
 
-def _excess(law: Law) -> Fraction:
+def _excess(law: Effect) -> Fraction:
     """Return by how much q exceeds the coupling of any model."""
-    p, _, q, _ = law
-    return max(Fraction(0), q - p * (1 - p))
+    p = law.retention
+    return max(Fraction(0), law.coupling - p * (1 - p))
 
 
-def _negative(law: Law) -> Fraction:
-    return max(Fraction(0), -law[3])
+def _negative(law: Effect) -> Fraction:
+    return max(Fraction(0), -law.noise)
 
 
-def _noise(law: Law) -> Fraction:
-    return abs(law[3])
+def _noise(law: Effect) -> Fraction:
+    return abs(law.noise)
 
 
-def _accumulate(laws: list[set[Law]], kind: Callable[[Law], Fraction]) -> Fraction:
+def _accumulate(laws: list[set[Effect]], kind: Callable[[Effect], Fraction]) -> Fraction:
     """Return the maximum of an accumulated effect after any number of trainings; each retains the share p₂ of it."""
     found = most = Fraction(0)
     for some in laws:
-        found = max(p - q for p, _, q, _ in some) * found + max(map(kind, some))
-        found = Fraction(-(-found.numerator * PLACES // found.denominator), PLACES)
+        found = max(p - q for p, _, q, _, _ in some) * found + max(map(kind, some))
+        found = Fraction(-times(-ONE, found), ONE)
         most = max(most, found)
     return most
 

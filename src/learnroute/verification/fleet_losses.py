@@ -7,9 +7,11 @@ p₁·E[a, x] - q·E[a, k] + (1 - p₁)·E[k, x] + ν. Points are the regions, t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +20,11 @@ from learnroute.model.instance import UNTRAINED
 from learnroute.model.problem import Problem
 from learnroute.model.routes import Routes
 from learnroute.model.rules import FleetRules
-from learnroute.verification.exact import Interval
+from learnroute.verification.exact import ONE, Interval
+from learnroute.verification.law import law_of, times
 from learnroute.verification.pairs import PairLosses
 
 Parts = dict[str, Fraction]
-Dyadic = tuple[int, int]  # a whole number, and the power of two that it is divided by
 
 
 class Service(NamedTuple):
@@ -33,7 +35,7 @@ class Service(NamedTuple):
 
 
 class TrainedModel(NamedTuple):
-    """A model after its trainings, in whole numbers of 2^-places.
+    """A model after its trainings, in whole numbers of 2^-PLACES.
 
     Attributes
     ----------
@@ -65,7 +67,7 @@ class FleetLosses:
         self.problem, self.rules, self.size = problem, rules, problem.size
         single = PairLosses(problem, true)
         self.terms, self.plain = single.terms, single.plain
-        self.unit = 1 << self.terms.places
+        self.law, self.sign = law_of(problem), -1  # the sign of the gain from averaging models
         self.weights = [Fraction(w) for w in problem.region_weights.tolist()]
 
     def travels(self, routes: Routes) -> list[Fraction]:
@@ -88,21 +90,21 @@ class FleetLosses:
         return found
 
     def _train(self, regions: Sequence[int], others: Sequence[TrainedModel]) -> TrainedModel:
-        terms, tables = self.terms, self.problem.updates.tables
+        terms = self.terms
         learnt, initial = terms.initial * 0, terms.initial.copy()
         beyond = np.array([0, *(other.to_first for other in others)], dtype=object)  # to the initial model and others
         errors = [other.errors for other in others]
         noisy, paired = 0, 0
         for t, k in enumerate(regions):
-            retention, plasticity, coupling, second, noise = (_dyadic(Fraction(float(table[t, k]))) for table in tables)
+            retention, plasticity, coupling, second, noise = self.law(t, k)
             if self.rules.merged:  # a linear law: p₂ follows from p₁ and q
-                second = _dyadic(Fraction(float(tables[0][t, k])) - Fraction(float(tables[2][t, k])))
-            paired = _times(paired, second) + _times(int(learnt[k] + initial[k]), coupling)
-            noisy = _times(noisy, second) + _times(self.unit, noise)
-            learnt = _times(learnt, retention) + _times(terms.row(k), plasticity)
-            initial = _times(initial, retention)
+                second = retention - coupling
+            paired = times(paired, second) + times(int(learnt[k] + initial[k]), coupling)
+            noisy = times(noisy, second) + times(ONE, noise)
+            learnt = times(learnt, retention) + times(terms.row(k), plasticity)
+            initial = times(initial, retention)
             row = np.array([terms.initial[k], *(one[k] for one in errors)], dtype=object)
-            beyond = _times(beyond, retention) + _times(row, plasticity)
+            beyond = times(beyond, retention) + times(row, plasticity)
         to_first, *to_models = (int(x) + noisy - paired for x in beyond)
         return TrainedModel(learnt, initial, noisy, paired, to_first, to_models)
 
@@ -110,13 +112,13 @@ class FleetLosses:
         """Return c and Q: an average with weights α has the summed error c·α - α'Qα/2."""
         linear = [
             (self._weighted_sum(one.learnt + one.initial, self.weights) + self.size * Fraction(one.noise - one.paired))
-            / self.unit
+            / ONE
             for one in models
         ]
         quadratic = [[Fraction(0)] * len(models) for _ in models]
         for a, one in enumerate(models):
             for b, apart in enumerate(one.to_models):
-                quadratic[a][b] = quadratic[b][a] = Fraction(self.size * apart, self.unit)
+                quadratic[a][b] = quadratic[b][a] = Fraction(self.size * apart, ONE)
         return linear, quadratic
 
     def best_service(self, routes: Routes) -> Service:
@@ -140,7 +142,7 @@ class FleetLosses:
 
     def parts(self, routes: Routes, service: Service) -> Parts:
         """Return the parts of the loss per region; the gain from averaging models is in `pairs`."""
-        models, one = self.models(routes), self.size * self.unit
+        models, one = self.models(routes), self.size * ONE
         first = np.array(self.terms.initial, dtype=object)
         found = {part: Fraction(0) for part in ("dissimilarity", "initial", "noise", "pairs")}
 
@@ -155,7 +157,7 @@ class FleetLosses:
                 if share:
                     add(share, model, self.weights, Fraction(self.size))
             _, quadratic = self.programme(models)
-            found["pairs"] -= _product(service.weights, quadratic) / (2 * self.size)
+            found["pairs"] += self.sign * _product(service.weights, quadratic) / (2 * self.size)
         else:
             assert service.served_by is not None
             nothing = TrainedModel(first * 0, first, 0, 0, 0, [])
@@ -166,22 +168,29 @@ class FleetLosses:
         parts = {"travel": self.plain.rate * self.paid_travel(routes) / self.size, **found}
         return {"total": sum(parts.values(), Fraction(0)), **parts}
 
+    @cached_property
+    def of_sizes(self) -> Self:
+        """The same losses with the absolute values of all terms: the scale of their rounding errors."""
+        found, law = copy(self), self.law
+        found.law, found.sign = lambda position, region: law(position, region).of_sizes, 1
+        return found
+
     def total(self, routes: Routes, service: Service) -> Interval:
         """Return T times the loss as an interval: each step of the recursion may be off by a few units."""
         value = self.parts(routes, service)["total"] * self.size
-        off = Fraction(64 * self.size * (self.size + len(routes.regions) + 2) ** 2, self.unit)
+        off = Fraction(64 * self.size * (self.size + len(routes.regions) + 2) ** 2, ONE)
         return Interval(value - off, value + off)
 
     def errors(self, routes: Routes, service: Service) -> list[Fraction]:
         """Return the expected error in each region."""
         models = self.models(routes)
-        rows = [[Fraction(int(x), self.unit) for x in row] for row in (self.terms.initial, *(m.errors for m in models))]
+        rows = [[Fraction(int(x), ONE) for x in row] for row in (self.terms.initial, *(m.errors for m in models))]
         if service.served_by is not None:
             return [rows[by - UNTRAINED][j] for j, by in enumerate(service.served_by)]
         assert service.weights is not None
-        gain = _product(service.weights, self.programme(models)[1]) / (2 * self.size)
+        gain = self.sign * _product(service.weights, self.programme(models)[1]) / (2 * self.size)
         shares = list(zip(service.weights, rows[1:], strict=True))
-        return [sum((share * row[j] for share, row in shares), -gain) for j in range(self.size)]
+        return [sum((share * row[j] for share, row in shares), gain) for j in range(self.size)]
 
     @staticmethod
     def _weighted_sum(numbers: NDArray[Any], weights: Sequence[Fraction]) -> Fraction:
@@ -223,10 +232,10 @@ FEW = 8  # models up to which all faces are tried
 
 
 def average_error(
-    linear: Sequence[Fraction], quadratic: Sequence[Sequence[Fraction]], weights: Sequence[Fraction]
+    linear: Sequence[Fraction], quadratic: Sequence[Sequence[Fraction]], weights: Sequence[Fraction], sign: int = -1
 ) -> Fraction:
-    """Return c·α - α'Qα/2."""
-    return sum((c * w for c, w in zip(linear, weights, strict=True)), -_product(weights, quadratic) / 2)
+    """Return c·α - α'Qα/2, or the sum of both terms."""
+    return sum((c * w for c, w in zip(linear, weights, strict=True)), sign * _product(weights, quadratic) / 2)
 
 
 def _product(weights: Sequence[Fraction], quadratic: Sequence[Sequence[Fraction]]) -> Fraction:
@@ -247,11 +256,3 @@ def _solve(rows: list[list[Fraction]]) -> list[Fraction] | None:
                 factor = rows[row][column] / rows[column][column]
                 rows[row] = [x - factor * y for x, y in zip(rows[row], rows[column], strict=True)]
     return [rows[k][size] / rows[k][k] for k in range(size)]
-
-
-def _dyadic(number: Fraction) -> Dyadic:
-    return number.numerator, number.denominator.bit_length() - 1
-
-
-def _times(amount: Any, factor: Dyadic) -> Any:
-    return (amount * factor[0]) >> factor[1]

@@ -16,10 +16,9 @@ from learnroute.model.routes import Routes
 from learnroute.model.validation import FloatArray
 from learnroute.verification import fleet_floor
 from learnroute.verification.bounds import Outcome
-from learnroute.verification.exact import Interval
+from learnroute.verification.exact import Interval, as_float
 from learnroute.verification.fleet_losses import FleetLosses
 from learnroute.verification.fleet_values import FleetValues
-from learnroute.verification.pairs import BEYOND
 from learnroute.verification.visits import ROOM, RouteChecker, compare_totals, violated_rule
 
 MOST_ROUTES = 200_000  # maximum number of routes that are tried
@@ -75,8 +74,7 @@ class FleetChecker(RouteChecker):
         """Yield the totals of all routes near the goal or below, in increasing order."""
         assert self._values is not None
         everyone, values, slacks = self._values
-        near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))
-        near = np.flatnonzero(~(values - slacks >= near_to))
+        near = np.flatnonzero(~(values - slacks >= as_float(goal)))
         for place in near[np.argsort(values[near], kind="stable")].tolist():
             routes = everyone[place]
             if not self.violated_rule(routes):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,6 @@ from learnroute.model.routes import Routes
 from learnroute.model.validation import FloatArray
 from learnroute.verification.fleet_losses import FEW, FleetLosses
 
-WELL = 1e-6  # determinant of a scaled system above which it is solved directly
-FLAT = 1e-10  # curvature that is ignored, relative to the largest distance between models
-SLACK = 1e-9  # maximum effect of ignoring it, in the same unit
 EXACT = 1e-12  # maximum rounding error, relative to the sizes of all terms
 
 
@@ -25,7 +22,8 @@ class _Model(NamedTuple):
     own: FloatArray
     shares: FloatArray  # shares of regions and of the initial model: `own` is the mean of their rows
     common: float
-    size: float  # size of all terms
+    own_sizes: FloatArray  # sums of the absolute values of the terms of `own` and of `common`
+    common_size: float
 
 
 class FleetValues:
@@ -42,22 +40,22 @@ class FleetValues:
     def _untrained_model(self) -> _Model:
         shares = np.zeros(self.losses.size + 1)
         shares[-1] = 1.0
-        return _Model(self.initial, shares, 0.0, float(np.abs(self.initial[:-1]) @ self.weights))
+        return _Model(self.initial, shares, 0.0, self.initial, 0.0)
 
     def _model(self, regions: tuple[int, ...]) -> _Model:
         if regions not in self.models:
-            before, k, size = self._model(regions[:-1]), regions[-1], self.losses.size
+            before, k = self._model(regions[:-1]), regions[-1]
             tables = self.losses.problem.updates.tables
             retention, plasticity, coupling, second, noise = (float(x[len(regions) - 1, k]) for x in tables)
             shares = retention * before.shares
             shares[k] += plasticity
-            here = float(before.own[k])
             row = self.delta[k]
             self.models[regions] = _Model(
                 retention * before.own + plasticity * row,
                 shares,
-                second * before.common - coupling * here + noise,
-                before.size + float(np.abs(row[:-1]) @ self.weights) + size * (abs(coupling * here) + abs(noise)),
+                second * before.common - coupling * float(before.own[k]) + noise,
+                abs(retention) * before.own_sizes + abs(plasticity) * row,
+                abs(second) * before.common_size + abs(coupling) * float(before.own_sizes[k]) + abs(noise),
             )
         return self.models[regions]
 
@@ -71,7 +69,7 @@ class FleetValues:
         return self.ways[route]
 
     def of(self, fleets: Sequence[Routes]) -> tuple[FloatArray, FloatArray] | None:
-        """Return the values, and the amount by which each may be too large; None if there are too many models."""
+        """Return the values, and a bound on the rounding error of each; None if there are too many models."""
         rules, rate = self.losses.rules, self.losses.problem.travel_rate
         groups: dict[int, list[tuple[int, list[_Model], float]]] = {}
         for place, routes in enumerate(fleets):
@@ -92,43 +90,74 @@ class FleetValues:
 
     def _serve(self, rows: list[list[_Model]], trained: int) -> tuple[FloatArray, FloatArray]:
         """Return the summed errors of fleets with equal numbers of models, the untrained one last."""
-        own = np.array([[model.own for model in row] for row in rows])
-        common = np.array([[model.common for model in row] for row in rows])
-        slack = EXACT * np.array([2 * sum(model.size for model in row) for row in rows])
-        errors, size = own + common[..., None], self.losses.size
+        own, shares, common, own_sizes, common_sizes = (np.array(part) for part in _parts(rows))
+        errors, sizes = own + common[..., None], own_sizes + common_sizes[..., None]
         if not self.losses.rules.merged:
-            least = np.minimum(errors[..., :-1].min(axis=1), self.initial[:-1])
-            return least @ self.weights, slack
-        shares = np.array([[model.shares for model in row] for row in rows])
-        linear = own[..., :-1] @ self.weights + size * common
+            errors, off = errors[..., :-1], EXACT * sizes[..., :-1]
+            least, lowest = (np.minimum(some.min(axis=1), self.initial[:-1]) for some in (errors, errors - off))
+            return least @ self.weights, (least - lowest) @ self.weights + EXACT * (least @ self.weights)
+        linear, apart = self._programme(own, shares, errors, common)
+        off, off_apart = (EXACT * x for x in self._programme(own_sizes, np.abs(shares), sizes, common_sizes))
+        if self.losses.rules.equal:
+            some = np.s_[:, :trained, :trained]
+            off = off[:, :trained].mean(axis=1) + off_apart[some].mean(axis=(1, 2)) / 2
+            return linear[:, :trained].mean(axis=1) - apart[some].mean(axis=(1, 2)) / 2, off
+        found = _least_averages(linear, apart)
+        return found, found - _least_averages(linear - off, apart + off_apart)
+
+    def _programme(
+        self, own: FloatArray, shares: FloatArray, errors: FloatArray, common: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the summed errors of models, and T times the distances between them."""
+        size = self.losses.size
         apart = size * (np.einsum("mak,mbk->mab", shares, errors) + common[..., None])
         apart = (apart + apart.transpose(0, 2, 1)) / 2
         apart[:, range(apart.shape[1]), range(apart.shape[1])] = 0.0
-        slack = slack + EXACT * np.abs(apart).max(axis=(1, 2))
-        if self.losses.rules.equal:
-            return linear[:, :trained].mean(axis=1) - apart[:, :trained, :trained].mean(axis=(1, 2)) / 2, slack
-        found, flat = _least_averages(linear, apart)
-        return found, slack + flat
+        return own[..., :-1] @ self.weights + size * common, apart
 
 
-def _least_averages(linear: FloatArray, apart: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the minimum of c·α - α'Qα/2 for many programmes at once, and how far flat ones may be below it."""
-    best, flat = linear.min(axis=1), np.zeros(len(linear))
+def _parts(rows: list[list[_Model]]) -> Iterator[list[list[Any]]]:
+    """Yield each part of all models."""
+    return ([[model[part] for model in row] for row in rows] for part in range(len(_Model._fields)))
+
+
+def _least_averages(linear: FloatArray, apart: FloatArray) -> FloatArray:
+    """Return the minimum of c·α - α'Qα/2 for many programmes at once: the least stationary value of all faces.
+
+    A solution of linear equations in float64 solves slightly different ones, however flat a face is, and the minimum
+    changes no more than c and Q do. So the values are accurate, though the weights may not be.
+    """
+    common = linear.min(axis=1, keepdims=True)
+    linear = linear - common  # what is common to all models would hide how little they differ
+    best = np.zeros(len(linear))
     for many in range(2, linear.shape[1] + 1):
         for face in map(list, combinations(range(linear.shape[1]), many)):
-            quadratic = apart[:, face][:, :, face]
-            scale = np.maximum(np.abs(quadratic).max(axis=(1, 2)), 1e-300)
-            system = np.ones((len(linear), many + 1, many + 1))
-            system[:, :many, :many], system[:, many, many] = quadratic / scale[:, None, None], 0.0
-            right = np.column_stack([linear[:, face] / scale[:, None], np.ones(len(linear))])[..., None]
-            well = np.abs(np.linalg.det(system)) > WELL
-            weights = np.zeros((len(linear), many))
-            weights[well] = np.linalg.solve(system[well], right[well])[:, :many, 0]
-            weights[~well] = (np.linalg.pinv(system[~well], rcond=FLAT) @ right[~well])[:, :many, 0]
-            inside: NDArray[np.bool_] = weights.min(axis=1) > -SLACK
-            weights = np.maximum(weights[inside], 0.0)
-            weights /= weights.sum(axis=1, keepdims=True)
+            scale = np.abs(apart[:, face][:, :, face]).max(axis=(1, 2))
+            # no distance makes up for larger differences
+            some = np.flatnonzero((scale > 0) & (np.ptp(linear[:, face], axis=1) <= 2 * scale))
+            quadratic = apart[some][:, face][:, :, face] / scale[some, None, None]
+            errors = linear[some][:, face] / scale[some, None]
+            weights = _stationary_points(errors, quadratic)
+            inside: NDArray[np.bool_] = weights.min(axis=1, initial=np.inf) > 0
+            weights = weights[inside] / weights[inside].sum(axis=1, keepdims=True)
             pairs = np.einsum("ma,mab,mb->m", weights, quadratic[inside], weights)
-            best[inside] = np.minimum(best[inside], (linear[inside][:, face] * weights).sum(axis=1) - pairs / 2)
-            flat = np.maximum(flat, np.where(well, 0.0, SLACK * scale))
-    return best, flat
+            values = scale[some][inside] * ((errors[inside] * weights).sum(axis=1) - pairs / 2)
+            best[some[inside]] = np.minimum(best[some[inside]], values)
+    return np.asarray(best + common[:, 0])
+
+
+def _stationary_points(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
+    """Return the point of sum 1 at which all slopes are equal, for many programmes; zeros if there is no such point."""
+    many = linear.shape[1]
+    systems = np.ones((len(linear), many + 1, many + 1))
+    systems[:, :many, :many], systems[:, many, many] = quadratic, 0.0
+    right = np.column_stack([linear, np.ones(len(linear))])[..., None]
+    try:
+        return np.asarray(np.linalg.solve(systems, right))[:, :many, 0]
+    except np.linalg.LinAlgError:
+        if len(linear) == 1:
+            return np.zeros((1, many))
+        half = len(linear) // 2
+        return np.concatenate(
+            [_stationary_points(linear[some], quadratic[some]) for some in (np.s_[:half], np.s_[half:])]
+        )

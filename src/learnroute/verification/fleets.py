@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -12,16 +12,16 @@ import numpy as np
 from learnroute.errors import show
 from learnroute.model.instance import UNTRAINED
 from learnroute.model.problem import Problem
+from learnroute.model.rounding import margin
 from learnroute.model.routes import Routes
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check
-from learnroute.verification.claims import DIGITS, PlanClaims, format_number, is_near
+from learnroute.verification.claims import DIGITS, SMALLEST, TOLERANCE, PlanClaims, format_number, is_near, is_same
 from learnroute.verification.fleet_losses import (
     FEW,
     FleetLosses,
     Service,
     average_error,
     counted_models,
-    least_weights,
 )
 from learnroute.verification.fleet_routes import FleetChecker
 from learnroute.verification.fleet_values import FleetValues
@@ -33,7 +33,6 @@ def check_routes(problem: Problem, plan: Mapping[str, Any]) -> Check:
     found = read_routes(problem, plan)
     if isinstance(found, str):
         return Check("routes", REFUTED, found)
-    assert problem.fleet_rules is not None
     if why := FleetChecker(FleetLosses(problem, problem.fleet_rules)).violated_rule(found):
         return Check("routes", REFUTED, why)
     return Check("routes", CONFIRMED, f"{len(found.regions)} visits, all allowed")
@@ -58,7 +57,7 @@ def read_routes(problem: Problem, plan: Mapping[str, Any]) -> Routes | str:
         if more is not None:
             return f"{more} is that of one vehicle; there are {rules.vehicles}"
         return Routes.of_vehicles([*routes, *([[]] * (rules.vehicles - len(routes)))])
-    if plan.get("route", given[0]) != given[0] or plan.get("order", visits) != visits:
+    if plan.get("route", given[0]) != given[0] or not is_same(plan.get("order", visits), visits):
         return "routes, route and order disagree"
     models = plan.get("models", [0] * len(visits) if rules.models == 1 else None)
     if not isinstance(models, list) or len(models) != len(visits):
@@ -81,6 +80,7 @@ class FleetClaims(PlanClaims):
         said = self._read_service()
         self.service = self.losses.best_service(routes) if said is None else said
         self.parts = self.losses.parts(routes, self.service)
+        self.sizes = self.losses.of_sizes.parts(routes, self.service)
         self.total = self.value = self.losses.total(routes, self.service)
         self.checker = FleetChecker(self.losses, self.certificate)
         self.travelled = self.losses.paid_travel(routes)
@@ -91,7 +91,7 @@ class FleetClaims(PlanClaims):
         if self.rules.merged:
             if not isinstance(weights, list) or len(weights) != self.rules.size:
                 return None
-            if not all(is_near(one, Fraction(0), 2 / DIGITS) and one >= 0 for one in weights) or not any(weights):
+            if not all(type(one) in (int, float) and 0 <= one <= 2 for one in weights) or not any(weights):
                 return None
             shares = [Fraction(one) for one in weights]
             return Service(weights=[share / sum(shares) for share in shares])
@@ -129,38 +129,42 @@ class FleetClaims(PlanClaims):
             wanted = self.losses.best_service(self.routes).weights
             assert wanted is not None
             assert said.weights is not None
-            same = all(is_near(one, share, share) for one, share in zip(said.weights, wanted, strict=True))
+            same = all(is_near(one, share) for one, share in zip(said.weights, wanted, strict=True))
             out = sum(map(bool, wanted))
             detail = f"equal for {out} trained models" if same else f"1/{out} is needed for each trained model"
             return Check("weights", CONFIRMED if same else REFUTED, detail)
         return self._best_weights(said.weights or [])
 
     def _best_weights(self, weights: list[Fraction]) -> Check:
-        """Compare weights with the best ones; with more than 8 models, by their slopes only."""
+        """Compare the error of weights with the least one; with more than 8 models, by slopes only."""
         linear, quadratic = self.losses.programme(self.losses.models(self.routes))
-        reached, room = average_error(linear, quadratic, weights), DIGITS * self.scale * self.size
-        some = counted_models(self.routes, self.rules.size)
-        if len(some) <= FEW:
-            inner = [linear[a] for a in some], [[quadratic[a][b] for b in some] for a in some]
-            lost = reached - average_error(*inner, least_weights(*inner))
-            if lost > room:
-                return Check("weights", REFUTED, f"others are better by {format_number(lost / self.size, 3)}")
-            return Check("weights", CONFIRMED, "no others are better")
-        slopes = [c - sum((q * w for q, w in zip(row, weights, strict=True)), Fraction(0))
-                  for c, row in zip(linear, quadratic, strict=True)]  # fmt: skip
+        sizes = self.losses.of_sizes.programme(self.losses.of_sizes.models(self.routes))
+        reached = average_error(linear, quadratic, weights)
+
+        def room_for(others: list[Fraction]) -> Fraction:
+            """Return how much better others may be: what `optimal` allows, and what rounding may hide."""
+            hidden = sum((average_error(*sizes, some, 1) for some in (weights, others)), Fraction(0))
+            return max(TOLERANCE * abs(reached), self.rounding * hidden, self.size * SMALLEST)
+
+        pulls = [_dot(row, weights) for row in quadratic]
+        slopes = [c - pull for c, pull in zip(linear, pulls, strict=True)]
         steepest = min(range(len(slopes)), key=lambda a: slopes[a])
-        gap = sum((s * w for s, w in zip(slopes, weights, strict=True)), -slopes[steepest])
-        if gap > room:
-            curve = sum((2 * q * w for q, w in zip(quadratic[steepest], weights, strict=True)), Fraction(0))
-            curve += 2 * (reached - sum((c * w for c, w in zip(linear, weights, strict=True)), Fraction(0)))
+        gap = _dot(slopes, weights) - slopes[steepest]  # no weights are better by more if the programme is convex
+        if (lost := gap + _concavity(quadratic)) <= (room := room_for(weights)):
+            return Check("weights", CONFIRMED, "no others are better")
+        if len(counted_models(self.routes, self.rules.size)) <= FEW:
+            best = self.losses.best_service(self.routes).weights or weights
+            gained = lost = reached - average_error(linear, quadratic, best)
+        else:  # a step towards the model with the least slope
+            curve = 2 * pulls[steepest] - _dot(weights, pulls)
             step = min(Fraction(1), gap / curve) if curve > 0 else Fraction(1)
             gained = step * gap - step**2 * curve / 2
-            if gained > room:
-                return Check("weights", REFUTED, f"others are better by {format_number(gained / self.size, 3)}")
-            return Check("weights", NOT_CHECKED, f"others may be better by {format_number(gap / self.size, 3)}")
-        if not _is_convex(quadratic):
-            return Check("weights", NOT_CHECKED, "no weights near them are better; the problem is not convex")
-        return Check("weights", CONFIRMED, "no others are better")
+            best = [(1 - step) * weight + step * (a == steepest) for a, weight in enumerate(weights)]
+        if gained > (room := room_for(best)):
+            return Check("weights", REFUTED, f"others are better by {format_number(gained / self.size, 3)}")
+        if lost <= room:
+            return Check("weights", CONFIRMED, "no others are better")
+        return Check("weights", NOT_CHECKED, f"others may be better by {format_number(lost / self.size, 3)}")
 
     def _check_served_by(self) -> Check:
         """Check that each region is served by a model with the smallest expected error there, up to rounding."""
@@ -168,9 +172,10 @@ class FleetClaims(PlanClaims):
         if said is None:
             return Check("served_by", REFUTED, "the number of a model, or null, is needed for each region")
         errors, least = self.losses.errors(self.routes, said), self.losses.errors(self.routes, best)
-        scale = max(*map(abs, least), self.scale)
-        for name, one, other in zip(self.problem.regions, errors, least, strict=True):
-            if one - other > DIGITS * scale:
+        sizes = (self.losses.of_sizes.errors(self.routes, service) for service in (said, best))
+        scales = [self.rounding * sum(pair) for pair in zip(*sizes, strict=True)]
+        for name, one, other, rounding in zip(self.problem.regions, errors, least, scales, strict=True):
+            if one - other > max(DIGITS * abs(other), rounding, SMALLEST):
                 detail = f"the error in {name!r} is {format_number(one)}, and {format_number(other)} with another model"
                 return Check("served_by", REFUTED, detail)
         return Check("served_by", CONFIRMED, "each region by the model with the least expected error there")
@@ -180,7 +185,7 @@ class FleetClaims(PlanClaims):
         if not isinstance(given, list) or len(given) != len(travels):
             return Check("travels", REFUTED, f"expected {len(travels)} numbers, one per vehicle")
         for vehicle, (one, travel) in enumerate(zip(given, travels, strict=True), 1):
-            if not is_near(one, travel, travel):
+            if not is_near(one, travel):
                 return Check(
                     "travels", REFUTED, f"vehicle {vehicle}: is {format_number(travel)}; the plan says {show(one)}"
                 )
@@ -193,34 +198,41 @@ class FleetClaims(PlanClaims):
         """No ratios: nothing is proved about fleets in advance."""
         return Ratios()
 
-    def _true_parts(self) -> dict[str, Fraction]:
-        return FleetLosses(self.problem, self.rules, true=True).parts(self.routes, self.service)
+    def _true_parts(self) -> tuple[Mapping[str, Fraction], Mapping[str, Fraction]]:
+        true = FleetLosses(self.problem, self.rules, true=True)
+        return true.parts(self.routes, self.service), true.of_sizes.parts(self.routes, self.service)
 
-    def _final_errors(self) -> tuple[list[float], float]:
-        found = [float(one) for one in self.losses.errors(self.routes, self.service)]
+    def _final_errors(self) -> tuple[list[Fraction], list[Fraction]]:
         order = dict.fromkeys([*self.visits, *range(self.size)])
-        return [found[j] for j in order], max(float(self.scale), *map(abs, found))
+        both = (losses.errors(self.routes, self.service) for losses in (self.losses, self.losses.of_sizes))
+        errors, sizes = ([found[j] for j in order] for found in both)
+        return errors, sizes
 
     def _contributions(self) -> Check:
         if not self.rules.merged or self.rules.equal or len(counted_models(self.routes, self.rules.size)) <= FEW:
             return super()._contributions()
         return Check("contributions", NOT_CHECKED, f"the best weights of more than {FEW} models are not computed")
 
-    def _parts_without(self) -> Iterator[Mapping[str, Fraction]]:
+    def _totals_without(self) -> Iterator[tuple[Fraction, Fraction]]:
         places = [(vehicle, place) for vehicle, route in enumerate(self.routes.vehicles) for place in range(len(route))]
         with np.errstate(all="ignore"):
             found = FleetValues(self.losses).of([self.routes.without(*where) for where in places])
         assert found is not None
-        for value in found[0].tolist():
-            yield {"total": Fraction(value) / self.size, "sizes": self.scale}
+        for value, rounding in zip(*(some.tolist() for some in found), strict=True):
+            yield Fraction(value) / self.size, Fraction(rounding) / self.size
 
     def _most(self) -> Check:
         return Check("loss_at_most", REFUTED, "claimed though it is not known for fleets")
 
 
-def _is_convex(quadratic: list[list[Fraction]]) -> bool:
-    """Whether c·α - α'Qα/2 is convex for α with sum 1, in floats."""
-    largest = max(map(max, quadratic)) or Fraction(1)
+def _dot(some: Iterable[Fraction], others: Iterable[Fraction]) -> Fraction:
+    return sum((x * y for x, y in zip(some, others, strict=True)), Fraction(0))
+
+
+def _concavity(quadratic: list[list[Fraction]]) -> Fraction:
+    """Return the most by which c·α - α'Qα/2 may be below its tangents, for α >= 0 of sum 1; about 0 if it is convex."""
+    largest, many = max(map(max, quadratic)) or Fraction(1), len(quadratic)
     apart = np.array([[float(x / largest) for x in row] for row in quadratic])
     gram = (apart[:1] + apart[:, :1] - apart) / 2
-    return bool(np.linalg.eigvalsh(gram).min() > -1e-10)
+    least = float(np.linalg.eigvalsh(gram).min()) - margin(4 * many**2, 1.0)
+    return 2 * Fraction(max(0.0, -least)) * largest

@@ -91,20 +91,21 @@ def is_metric(problem: Problem) -> bool:
     )
 
 
-def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
+def largest_total(problem: Problem, order: Sequence[int]) -> tuple[Fraction, Fraction] | None:
     """Return the largest loss per region of an order of stops, with dissimilarities between their bounds.
 
+    The second number is the sum of the absolute values of its terms.
     The loss is linear in each of them; if one counts negatively, its lower bound is used (0 for the initial model).
     Return None if one counts negatively and the problem has no lower bounds. Unbiased estimates are ignored.
     """
     problem = problem.with_upper_bounds()
     if not problem.learner.couples and problem.visits_all_once:
-        return losses_of(problem).parts(order)["total"]
-    losses = PairLosses(problem)
-    upper = losses.parts(order)["total"]
+        total = losses_of(problem).parts(order)["total"]
+        return total, total
+    total, size_of_terms = (parts["total"] for parts in PairLosses(problem).parts_and_sizes(order))
     updates, size = problem.updates, problem.size
     if not updates.coupling.any():
-        return upper
+        return total, size_of_terms
     high, low = problem.dissimilarity, problem.dissimilarity_low
     if high is None or low is None:
         return None
@@ -112,7 +113,6 @@ def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
     laws = [[Fraction(float(table[t, k])) for table in updates.tables] for t, k in enumerate(regions)]
     weights = [Fraction(w) for w in problem.region_weights.tolist()]
     shares, counts, first = _slopes(regions, laws, weights)
-    total = upper
     for i in range(size):
         total -= min(Fraction(0), first[i]) * Fraction(float(problem.initial[i])) / (size * ONE)
         for j in np.flatnonzero(high[i, :i] != low[i, :i]).tolist():
@@ -120,7 +120,7 @@ def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
             if slope < 0:
                 width = Fraction(float(high[i, j])) - Fraction(float(low[i, j]))
                 total -= slope * width / (size * ONE)
-    return total
+    return total, 2 * size_of_terms
 
 
 def _slopes(

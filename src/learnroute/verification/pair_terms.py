@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +19,7 @@ from learnroute.verification.exact import PLACES, distance_sums, distances_from_
 class Terms(NamedTuple):
     """Dissimilarities for the checker: the rows of Δ, Δ_i0, and the scores."""
 
-    places: int  # binary places of these numbers: PLACES, and more if all dissimilarities are tiny
-    row: Callable[[int], NDArray[Any]]  # row of Δ, in whole numbers of 2^-places, rounded down
+    row: Callable[[int], NDArray[Any]]  # row of Δ, in whole numbers of 2^-PLACES, rounded down
     initial: NDArray[Any]
     total: Fraction  # weighted sum of Δ_i0
     scores: tuple[Fraction, ...]
@@ -28,41 +27,35 @@ class Terms(NamedTuple):
     points: FloatArray | None  # vectors whose squared distances are Δ
 
 
-def whole(numbers: FloatArray, places: int) -> NDArray[Any]:
-    """Return floats as whole numbers of 2^-places, rounded down."""
-    flat = [Fraction(x) for x in np.asarray(numbers, dtype=np.float64).ravel().tolist()]
+ROWS = 128  # rows of Δ that are kept
+
+
+def whole(numbers: FloatArray | NDArray[np.object_], places: int = PLACES) -> NDArray[Any]:
+    """Return numbers as whole numbers of 2^-places, rounded down."""
+    flat = [x.as_integer_ratio() for x in np.ravel(numbers).tolist()]
     found = np.empty(len(flat), dtype=object)
-    found[:] = [(x.numerator << places) // x.denominator for x in flat]
+    found[:] = [(above << places) // below for above, below in flat]
     return found.reshape(np.shape(numbers))
-
-
-def _places(*numbers: FloatArray) -> int:
-    """Return the binary places with which the largest number has PLACES significant ones."""
-    largest = max(float(np.abs(part).max(initial=0.0)) for part in numbers)
-    return PLACES + (max(0, -math.frexp(largest)[1]) if largest else 1074)
 
 
 def terms_of(problem: Problem, true: bool = False) -> Terms:
     """Return the dissimilarities of a problem; with `true`, those of the true models."""
     vectors = problem.truth if true else problem.vectors if problem.matrix is None else None
-    noise, weights = problem.updates.noise, problem.region_weights
+    weights, initial, total = problem.region_weights, whole(problem.initial_errors), initial_sum(problem)
     if vectors is None:
-        assert problem.matrix is not None
         delta = problem.matrix
-        places = _places(delta, problem.initial_errors, noise)
-        scores, total = weighted_sums(delta, weights), initial_sum(problem)
-        initial = whole(problem.initial_errors, places)
-        return Terms(places, lambda k: whole(delta[k], places), initial, total, scores, delta, None)
+        assert delta is not None
+        of_matrix = lru_cache(ROWS)(lambda k: whole(delta[k]))
+        return Terms(of_matrix, initial, total, weighted_sums(delta, weights), delta, None)
     floats = np.array([(1 + 64 * (vectors.shape[1] + 4) * UNIT) * ((vectors - v) ** 2).sum(axis=1) for v in vectors])
-    places = 2 * _places(np.sqrt(floats), np.sqrt(problem.initial_errors), np.sqrt(np.abs(noise)))
-    points = whole(vectors, places)
+    digits = max(below.bit_length() - 1 for _, below in (x.as_integer_ratio() for x in vectors.ravel().tolist()))
+    points = whole(vectors, digits)  # exact
 
-    def row(k: int) -> NDArray[Any]:
-        return np.asarray(((points - points[k]) ** 2).sum(axis=1)) >> places
+    def of_vectors(k: int) -> NDArray[Any]:
+        return np.asarray(((points - points[k]) ** 2).sum(axis=1) << PLACES) >> 2 * digits
 
-    initial, total = whole(problem.initial_errors, places), initial_sum(problem)
     if true:
         away = distances_from_start(problem)
-        initial = np.array([(x.numerator << places) // x.denominator for x in away], dtype=object)
+        initial = whole(np.array(away))
         total = sum((Fraction(w) * x for w, x in zip(weights.tolist(), away, strict=True)), Fraction(0))
-    return Terms(places, row, initial, total, distance_sums(vectors, weights), floats, vectors)
+    return Terms(lru_cache(ROWS)(of_vectors), initial, total, distance_sums(vectors, weights), floats, vectors)

@@ -1,19 +1,19 @@
 """Check plans of regularised learners: the loss by its recursion in whole numbers, and bounds by linear relaxations.
 
-The recursion is e_j ← p₁·e_j - q·e_k + (1 - p₁)·Δ[k, j] + ν. The learner determines p₁, q and ν; the numbers in the
-problem's `updates` are used unchanged. From there on, nothing is decided by a tolerance: sums are exact, or rounded to
-the side that counts against the claim.
+The recursion is e_j ← p₁·e_j - q·e_k + (1 - p₁)·Δ[k, j] + ν, with the numbers of `law`. Nothing is decided by a
+tolerance: sums are exact, or rounded to the side that counts against the claim.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice, permutations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray
 from learnroute.verification.bounds import Checker, Outcome
-from learnroute.verification.exact import ONE, PLACES, Interval, Model, costs_of
+from learnroute.verification.exact import ONE, Interval, Model, costs_of
+from learnroute.verification.law import law_of, times
 from learnroute.verification.pair_relaxations import relaxations_of
 from learnroute.verification.pair_terms import terms_of
 
 ENUMERATED = 9  # regions up to which all orders are tried
 AT_ONCE = 20_000
-BEYOND = Fraction(2) ** 1023  # only forged bounds have larger goals, since float64 ends here
 
 
 class PairLosses:
@@ -35,6 +35,7 @@ class PairLosses:
 
     def __init__(self, problem: Problem, true: bool = False) -> None:
         self.problem, self.terms, self.size = problem, terms_of(problem, true), problem.size
+        self.law = law_of(problem)
         nothing = Interval(Fraction(0), Fraction(0))
         travel, rate = costs_of(problem.ways), Fraction(problem.travel_rate)
         self.ahead = len(problem.stops) - self.size  # stops that are not visits: the depot, if there is one
@@ -43,32 +44,45 @@ class PairLosses:
 
     def parts(self, order: Sequence[int]) -> dict[str, Fraction]:
         """Return the parts of the loss of an order of stops, per region; a depot comes first and changes no error."""
-        size, terms = self.size, self.terms
-        means, unit = terms.initial.copy(), 1 << terms.places
+        size, terms, scores = self.size, self.terms, self.terms.scores
+        means = terms.initial.copy()
         scored, noisy, paired, first = 0, 0, 0, ONE
-        whole_scores = [(s.numerator << terms.places) // s.denominator for s in terms.scores]
-        updates = self.problem.updates
         for t, k in enumerate(order[self.ahead :]):
-            retention, plasticity, coupling, second, noise = (_dyadic(float(table[t, k])) for table in updates.tables)
-            paired = _times(paired, second) + _times(int(means[k]), coupling)
-            noisy = _times(noisy, second) + _times(unit, noise)
-            scored = _times(scored, retention) + _times(whole_scores[k], plasticity)
-            first = _times(first, retention)
-            means = ((means * retention[0]) >> retention[1]) + ((terms.row(k) * plasticity[0]) >> plasticity[1])
-        initial = ((terms.total.numerator << terms.places) // terms.total.denominator) * first >> PLACES
+            retention, plasticity, coupling, second, noise = self.law(t, k)
+            paired = times(paired, second) + times(int(means[k]), coupling)
+            noisy = times(noisy, second) + times(ONE, noise)
+            scored = times(scored, retention) + times(ONE, plasticity * scores[k])
+            first = times(first, retention)
+            means = times(means, retention) + times(terms.row(k), plasticity)
         parts = {
             "travel": self.plain.rate * self.plain.travel_of(order) / size,
-            "dissimilarity": Fraction(scored, size * unit),
-            "initial": Fraction(initial, size * unit),
-            "noise": Fraction(noisy, unit),
-            "pairs": Fraction(-paired, unit),
+            "dissimilarity": Fraction(scored, size * ONE),
+            "initial": first * terms.total / (size * ONE),
+            "noise": Fraction(noisy, ONE),
+            "pairs": Fraction(-paired, ONE),
         }
         return {"total": sum(parts.values(), Fraction(0)), **parts}
+
+    def parts_and_sizes(self, order: Sequence[int]) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
+        """Return the parts, and the sums of the absolute values of the terms of each, the scale of rounding errors."""
+        parts = self.parts(order)
+        return parts, parts if self._all_positive else self._of_sizes.parts(order)
+
+    @cached_property
+    def _all_positive(self) -> bool:
+        *factors, noise = self.problem.updates.tables
+        return not self.problem.updates.coupled and min(float(table.min()) for table in (*factors, noise)) >= 0
+
+    @cached_property
+    def _of_sizes(self) -> Self:
+        found, law = copy(self), self.law
+        found.law = lambda position, region: law(position, region).of_sizes
+        return found
 
     def total(self, order: Sequence[int]) -> Interval:
         """Return T times the loss as an interval: each step of the recursion may be off by a few units."""
         value = self.parts(order)["total"] * self.size
-        off = Fraction(8 * self.size * (self.size + 2) ** 2, 1 << self.terms.places)
+        off = (8 * self.size * (self.size + len(order) + 2) ** 2 + len(order) * self.terms.total) / ONE
         return Interval(value - off, value + off)
 
     def relaxations(self) -> Iterator[Model]:
@@ -140,16 +154,6 @@ class PairChecker:
             near.append((orders, values - 1e-12 * sizes))
         totals = [losses.total(order) for orders, lows in near for order in orders[~(lows > below)].tolist()]
         return Interval(min(total.low for total in totals), min(total.high for total in totals))
-
-
-def _dyadic(number: float) -> tuple[int, int]:
-    """Return a float as a whole number and the exponent of two that it is divided by."""
-    above, below = float(number).as_integer_ratio()
-    return above, below.bit_length() - 1
-
-
-def _times(amount: int, factor: tuple[int, int]) -> int:
-    return (amount * factor[0]) >> factor[1]
 
 
 def _floats(losses: PairLosses, orders: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from learnroute.errors import InputError, check_type, list_names, show
 from learnroute.model.learners import LeastSquares
+from learnroute.model.plan_rules import rule_differences
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.verification.checks import CONFIRMED, REFUTED, Check, Verification
-from learnroute.verification.claims import PlanClaims
+from learnroute.verification.claims import PlanClaims, is_same
 from learnroute.verification.fleets import FleetClaims, check_routes
 from learnroute.verification.pairs import PairLosses
 from learnroute.verification.visits import VisitChecker, violated_rule
@@ -21,7 +22,7 @@ CLAIMS = (
     "travel_rate", "loss_in_travel_units", "closed", "constraints", "regime", "lower_bound", "optimal", "certificate",
     "gap", "certified_ratio", "guarantee", "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot",
     "dissimilarities", "features", "samples", "features_scaling", "expected_errors", "importance", "label_noise",
-    "skipped", "untrained", "contributions",
+    "skipped", "untrained", "contributions", "rules",
 )  # fmt: skip
 
 
@@ -52,27 +53,38 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
     data = plan.to_dict() if isinstance(plan, Plan) else plan
     if not isinstance(data, Mapping):
         raise InputError("expected a Plan or its JSON object; read_plan reads a file", field="plan", value=plan)
+    differences = rule_differences(problem, data)
     needed = ("route", "order", "loss") if problem.fleet_rules.single else ("routes", "loss")
     if not set(needed) <= set(data):
         missing = next(name for name in needed if name not in data)
+        if differences and "loss" in data:
+            raise InputError(differences)
         raise InputError(f"expected a plan, with {list_names(needed)}", field="plan", found=f"has no {missing}")
     remarks = tuple(str(member) for member in data if member not in CLAIMS)
+    return Verification(tuple(_checks(problem, data)), remarks, differences)
+
+
+def _checks(problem: Problem, data: Mapping[str, Any]) -> Iterator[Check]:
+    """Yield the verdicts on all claims; only the first one if nothing can be said about the others."""
     try:
         problem = problem.with_dissimilarities(data.get("dissimilarities", problem.dissimilarity_kind))
     except InputError as error:
-        return Verification((Check("dissimilarities", REFUTED, str(error)),), remarks)
+        yield Check("dissimilarities", REFUTED, str(error))
+        return
     learner = _learner(problem, data)
     if learner.verdict == REFUTED:
-        return Verification((learner,), remarks)
+        yield learner
+        return
     if problem.learner.undecided:
         problem = problem.with_regularization(data["learner"]["regularization"])
     if problem.fleet_rules.single:
         route, claims = _route(problem, data), PlanClaims
     else:
         route, claims = check_routes(problem, data), FleetClaims
-    if route.verdict == REFUTED:
-        return Verification((route,), remarks)
-    return Verification((route, learner, *claims(problem, data).checks()), remarks)
+    yield route
+    if route.verdict != REFUTED:
+        yield learner
+        yield from claims(problem, data).checks()
 
 
 def _learner(problem: Problem, plan: Mapping[str, Any]) -> Check:
@@ -84,7 +96,7 @@ def _learner(problem: Problem, plan: Mapping[str, Any]) -> Check:
     said = {name: value for name, value in claimed.items() if name not in ("chosen", "range")}
     if not own.undecided:
         wanted = {"rule": own.rule, **own.training}
-        if said == wanted:
+        if is_same(said, wanted):
             return Check("learner", CONFIRMED, f"{own.rule}, as the problem says")
         return Check("learner", REFUTED, f"the problem says {show(wanted)}; the plan says {show(said)}")
     chosen: Any = said.get("regularization")

@@ -13,6 +13,8 @@ import numpy as np
 from learnroute.model.problem import Problem
 from learnroute.model.rules import VisitRules
 from learnroute.model.validation import FloatArray
+from learnroute.verification.exact import ONE
+from learnroute.verification.law import Effect, laws_at, times
 from learnroute.verification.pair_relaxations import has_points, spread_of
 from learnroute.verification.pair_terms import Terms
 from learnroute.verification.simple import tree_edges
@@ -55,15 +57,14 @@ def _least_error(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction:
     size, weights = problem.size, problem.region_weights
     floor, radii, uneven, below, above, lowest = spread_of(terms, weights)
     farthest = 4 * max(radii)
-    tables = [table[: rules.at_most, rules.allowed] for table in problem.updates.tables]
-    convex = bool(tables[0].min() >= 0 and tables[0].max() <= 1 and tables[2].min() >= 0)
+    laws = laws_at(problem)
+    convex = all(0 <= law.retention <= 1 and law.coupling >= 0 for some in laws for law in some)
     if not convex:
         below, above = below + (size + uneven) * above, above + lowest
     lengths, now = [], _Lengths()
-    for t in range(rules.at_most):
-        laws = set(zip(*(table[t].tolist() for table in tables), strict=True))
-        now = _train(now, [tuple(map(Fraction, law)) for law in laws], convex, above, farthest, terms.places)
-        if t + 1 >= rules.at_least:
+    for t, some in enumerate(laws, 1):
+        now = _train(now, some, convex, above, farthest)
+        if t >= rules.at_least:
             lengths.append(now)
     away = [Fraction(float(x)) - radius for x, radius in zip(problem.initial_errors, radii, strict=True)]
     scatter = _best_scatter(lengths, away, weights, farthest, below, convex)
@@ -109,9 +110,7 @@ def _float(number: Fraction) -> float:
     return float(max(min(number, HUGE), -HUGE))
 
 
-def _train(
-    now: _Lengths, laws: list[tuple[Fraction, ...]], convex: bool, above: Fraction, farthest: Fraction, places: int
-) -> _Lengths:
+def _train(now: _Lengths, laws: set[Effect], convex: bool, above: Fraction, farthest: Fraction) -> _Lengths:
     """Return the effects after another visit, by the worst law of any region."""
     retains = max(abs(p) for p, *_ in laws)
     learns = max(abs(plasticity) for _, plasticity, *_ in laws)
@@ -134,7 +133,7 @@ def _train(
         retains * now.left,
         retains * now.unlearnt + max(abs(p + plasticity - 1) for p, plasticity, *_ in laws),
     )
-    up = _Lengths(*(Fraction(-((-x.numerator << places) // x.denominator), 1 << places) for x in further))
+    up = _Lengths(*(Fraction(-times(-ONE, x), ONE) for x in further))
     return up._replace(noise=-up.noise, kept=-up.kept)
 
 

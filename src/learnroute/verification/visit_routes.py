@@ -18,6 +18,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.rules import VisitRules
 from learnroute.verification.checks import EffortExceededError
 from learnroute.verification.exact import ONE
+from learnroute.verification.law import law_of
 from learnroute.verification.pair_terms import Terms
 
 MOST_ARCS = 2_000_000_000  # arcs processed in all layers
@@ -61,15 +62,15 @@ class RouteCosts:
         self.spared = self.price * Fraction(rules.budget) * room if self.price else Fraction(0)
         self.rate = Fraction(problem.travel_rate) + self.price
         self.multipliers = [Fraction(float(certificate.multipliers[i])) for i in self.regions]
-        rows = [[Fraction(float(table[0, i])) for i in self.regions] for table in problem.updates.tables]
-        retention, plasticity, _, second, noise = rows
+        law = law_of(problem)
+        retention, plasticity, _, second, noise = zip(*(law(0, i) for i in self.regions), strict=True)
         self.retained, self.kept = self._least_products(retention), self._least_products(second)
         self.scored = [share * terms.scores[i] for share, i in zip(plasticity, self.regions, strict=True)]
         self.noise = [problem.size * each for each in noise]
         self.total = terms.total
         self._begin_and_finish()
 
-    def _least_products(self, factors: list[Fraction]) -> list[Fraction]:
+    def _least_products(self, factors: Sequence[Fraction]) -> list[Fraction]:
         """Return the smallest products of 0, 1, 2 … factors, rounded down; each region's up to its allowed visits."""
         some = sorted(factor for factor, many in zip(factors, self.repeats, strict=True) for _ in range(many))
         found = [ONE]

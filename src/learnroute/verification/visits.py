@@ -25,8 +25,8 @@ from learnroute.model.validation import FloatArray
 from learnroute.verification import held_karp, visit_floor, visit_routes
 from learnroute.verification.bounds import Outcome
 from learnroute.verification.checks import EffortExceededError
-from learnroute.verification.exact import Interval, initial_sum, losses_of
-from learnroute.verification.pairs import BEYOND, PairLosses
+from learnroute.verification.exact import Interval, as_float, initial_sum, losses_of
+from learnroute.verification.pairs import PairLosses
 
 MOST_SEQUENCES = 1_000_000  # maximum number of sequences of visits that are tried one by one
 ROOM = 1 + Fraction(str(SAME))  # factor of a travel budget, which may be exceeded by rounding
@@ -139,9 +139,8 @@ class VisitChecker(RouteChecker):
 
     def _totals_near(self, goal: Fraction) -> Iterator[Interval]:
         """Yield the totals of all sequences near the goal or below, in increasing order for each length."""
-        near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))
         for visits, values, sizes in self._values():
-            near = np.flatnonzero(values - 1e-12 * sizes < near_to)
+            near = np.flatnonzero(values - 1e-12 * sizes < as_float(goal))
             for order in visits[near[np.argsort(values[near], kind="stable")]].tolist():
                 if self.is_within_budget(order):
                     yield self.losses.total(self.problem.from_depot(order).tolist())

@@ -155,7 +155,10 @@ class FleetRow(BaseModel):
     trained: list[NonNegativeInt] | None = Field(
         default=None, description="The model that each visit trains, from 0, if one vehicle carries several"
     )
-    rounds: NonNegativeInt | None = Field(default=None, description="Rounds of federated averaging")
+    rounds: NonNegativeInt | None = Field(
+        default=None, description="Rounds of federated averaging, with fresh samples in each"
+    )
+    samples: NonNegativeInt | None = Field(description="Samples of all trainings; null if the learner's are unknown")
     regularization: float | list[float] | None = Field(default=None, description="λ, if it was chosen with the routes")
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import multiprocessing
+import secrets
+import shutil
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable
 from multiprocessing import connection
+from pathlib import Path
 from time import monotonic, sleep
 
 from learnroute.web.refusals import Refusal
@@ -56,7 +60,8 @@ class _Worker:
         self.deadline, self.stuck, self._lock = float("inf"), False, threading.Lock()
         context = multiprocessing.get_context("spawn")
         self.line, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs,), name="learnroute-worker", daemon=True)
+        name = f"learnroute-{secrets.token_hex(8)}"
+        self.process = context.Process(target=work, args=(theirs,), name=name, daemon=True)
         self.process.start()
         theirs.close()
         self.ready = False
@@ -74,10 +79,14 @@ class _Worker:
                 self.process.kill()
 
     def end(self) -> None:
+        """Kill the process and remove its temporary folders."""
         with self._lock:
             self.deadline = float("inf")
             self.process.kill()
         self.process.join(5)
+        with contextlib.suppress(OSError):  # there may be no temporary directory
+            for folder in Path(tempfile.gettempdir()).glob(f"{self.process.name}-*"):
+                shutil.rmtree(folder, ignore_errors=True)
         if self.process.exitcode is not None:  # otherwise the system has not ended it yet
             self.process.close()
         self.line.close()

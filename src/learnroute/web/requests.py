@@ -133,7 +133,7 @@ def _ways(field: str, value: Any) -> list[Any]:
     for i, row in enumerate(value):
         for j, way in enumerate(row):
             if way is not None:
-                as_matrix(f"{field}[{i}][{j}]", way, None, 2, least=-LARGEST_VALUE, meaning="the places of a way")
+                as_matrix(f"{field}[{i}][{j}]", way, None, 2, meaning="the places of a way")
     return value
 
 

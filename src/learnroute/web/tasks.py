@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import multiprocessing
 import re
 import tempfile
 import zipfile
@@ -18,7 +19,8 @@ from learnroute.comparison.of_learners import compare_learners
 from learnroute.comparison.of_methods import compare
 from learnroute.errors import InputError
 from learnroute.fleet_tables import compare_fleets
-from learnroute.formats import json_files, read_problem, write_plan, write_problem
+from learnroute.formats import json_files, problem_from, read_members, write_plan, write_problem
+from learnroute.formats.files import errors_naming
 from learnroute.model.losses import error_over_time
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -152,7 +154,7 @@ def _history(problem: Problem, trainings: Sequence[int], errors: FloatArray) -> 
 
 def _read(request: ReadRequest, limits: Limits, progress: Progress) -> Result:
     """Read uploaded files with the library's own readers, in a private temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="learnroute-") as name:
+    with _temporary_folder() as name:
         folder = Path(name)
         for file in request.files:
             (folder / file.name).write_text(file.text, encoding="utf-8")
@@ -176,20 +178,25 @@ def _read(request: ReadRequest, limits: Limits, progress: Progress) -> Result:
     return _json(found.model_dump())
 
 
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a private folder, named after the process: if that is killed, the pool removes it."""
+    return tempfile.TemporaryDirectory(prefix=f"{multiprocessing.current_process().name}-")
+
+
 def _with_learner(path: Path, learner: dict[str, Any] | None) -> tuple[Problem, bool]:
     """Return a problem, and whether `learner` was used because the files have none."""
-    try:
-        return read_problem(path), False
-    except InputError as error:
-        if error.field != "learner" or learner is None:
-            raise
-    return read_problem(path, learner=learner), True
+    with errors_naming(path):
+        members = read_members(path)
+        taken = learner is not None and isinstance(members, dict) and not members.get("learner")
+        if taken:
+            members["learner"] = learner
+        return problem_from(members), taken
 
 
 def _export(request: ExportRequest, limits: Limits, progress: Progress) -> Result:
     """Write the plan or the problem with the library's own writers; several files make a .zip."""
     problem = request.rated_problem
-    with tempfile.TemporaryDirectory(prefix="learnroute-") as folder:
+    with _temporary_folder() as folder:
         path = Path(folder) / f"{request.what}{request.format}"
         try:
             if request.what == "problem":

@@ -6,7 +6,6 @@ There is one module per kind, with its class, its conversion to and from JSON, a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -52,7 +51,7 @@ def read_certificate(data: Any, size: int, regions: int | None = None) -> Certif
         if member not in known:
             reason = f"unknown member; members of kind {chosen.kind} are {', '.join(sorted(known))}"
             raise InputError(reason, field=f"certificate.{member}")
-    bound = as_number("certificate.bound", data.get("bound"), least=-math.inf, meaning="bounds", most=math.inf)
+    bound = as_number("certificate.bound", data.get("bound"), meaning="bounds", derived=True)
     return chosen.read(bound * (size if regions is None else regions), data, size)
 
 

@@ -14,7 +14,6 @@ from learnroute.model.validation import FloatArray, as_vector
 NUMBERS: dict[str, Any] = {"type": "array", "items": {"type": "number"}}
 INDICES: dict[str, Any] = {"type": "array", "items": {"type": "integer", "minimum": 0}}
 LISTS_OF_INDICES: dict[str, Any] = {"type": "array", "items": INDICES}
-LARGEST_MULTIPLIER = 1e100
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +70,7 @@ class Certificate:
 
 def as_multipliers(field: str, value: Any, length: int) -> FloatArray:
     """Return validated Lagrangian multipliers, one per vertex."""
-    return as_vector(field, value, length, least=-LARGEST_MULTIPLIER, meaning="multipliers")
+    return as_vector(field, value, length, meaning="multipliers", derived=True)
 
 
 def as_index_lists(field: str, rows: Any, size: int) -> tuple[tuple[int, ...], ...]:

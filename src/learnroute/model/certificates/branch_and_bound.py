@@ -143,5 +143,6 @@ def _dual_values(field: str, rows: Any, combs: int) -> tuple[tuple[int, float], 
             raise InputError(
                 f"expected a comb below {combs} and its dual value", field=f"{field}[{k}]", value=row
             )  # fmt: skip
-        found.append((row[0], float(as_number(f"{field}[{k}]", row[1], meaning="dual values of combs"))))
+        value = as_number(f"{field}[{k}]", row[1], meaning="dual values of combs", derived=True)
+        found.append((row[0], value))
     return tuple(found)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 from learnroute.errors import InputError
 from learnroute.model.certificates.base import (
-    LARGEST_MULTIPLIER,
     LISTS_OF_INDICES,
     NUMBERS,
     Certificate,
@@ -60,6 +59,6 @@ class VisitRoutes(Certificate):
             raise InputError(reason, field="certificate.ng_sets", found=f"has {len(ng_sets)} lists")
         budget = as_number(
             "certificate.budget_multiplier", data.get("budget_multiplier", 0.0), least=0.0,
-            meaning="multipliers of budgets", most=LARGEST_MULTIPLIER,
+            meaning="multipliers of budgets", derived=True,
         )  # fmt: skip
         return cls(bound, multipliers, ng_sets, budget)

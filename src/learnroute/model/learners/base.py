@@ -171,6 +171,11 @@ class Learner:
         return f"m = {self.features}, n = {n}, σ = {self.noise:g}"
 
     @property
+    def doubt(self) -> str:
+        """A doubt about the law of errors itself, as a relative clause; empty for a law that is proved."""
+        return ""
+
+    @property
     def label_noise(self) -> float:
         """The variance of the label noise, which measured squared errors contain on top of the expected error."""
         return self.noise**2

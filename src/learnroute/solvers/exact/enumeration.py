@@ -16,7 +16,6 @@ from learnroute.solvers.contract import Answer, Budget, Rung
 from learnroute.solvers.core_instance import CoreInstance
 from learnroute.solvers.params import SolverParams
 
-MOST_VISITS = 100  # with more visits, there are always too many routes of several regions
 CANCELLED = "terms cancel, so rounding errors are too large for a proof"
 
 
@@ -32,8 +31,8 @@ class Enumeration(Rung):
         if fleet.merged and not fleet.equal and min(fleet.size, visits.at_most) > FEW:
             return False  # the best weights of this many models are not known for certain
         limits = params.enumeration
-        most = min(getattr(limits, self.limit), limits.routes if instance.single else limits.fleets)
-        return instance.visits.at_most <= MOST_VISITS and count_routes(instance) <= most
+        most: int = min(getattr(limits, self.limit), limits.routes if instance.single else limits.fleets)
+        return count_routes(instance, most) <= most
 
     def is_alone(self, instance: Instance) -> bool:
         """Whether all rules can be met for certain."""
@@ -67,34 +66,41 @@ def unproved(answer: Answer, cause: str) -> Answer:
     return replace(answer, complete=False, notes=(*answer.notes, note))
 
 
-def count_routes(instance: Instance) -> float:
-    """Return the number of routes, with interchangeable vehicles and models counted once."""
+def count_routes(instance: Instance, most: float = math.inf) -> float:
+    """Return the number of routes, interchangeable vehicles and models counted once; counting ends above `most`."""
     visits, fleet = instance.visits, instance.fleet
     repeats = np.minimum(visits.repeats[visits.allowed], visits.at_most)
-    ways = _splits if fleet.vehicles > 1 else _labellings
-    total = 0.0
-    for length, many in enumerate(sequences_by_length(repeats, visits.at_most), 1):
+    ways, total = _splits if fleet.vehicles > 1 else _labellings, 0.0
+    for length, many in enumerate(sequences_by_length(repeats, visits.at_most, most), 1):
         total += many * ways(length, fleet.size)
-        if math.isinf(total):
+        if total > most:
             break
     return total
 
 
-def sequences_by_length(repeats: IntArray, at_most: int) -> FloatArray:
-    """Return the numbers of sequences of 1, 2, … visits, by exponential generating functions."""
+def sequences_by_length(repeats: IntArray, at_most: int, most: float = math.inf) -> FloatArray:
+    """Return the numbers of sequences of 1, 2, … visits, by exponential generating functions.
+
+    Counting ends when their sum exceeds `most`.
+    """
     with np.errstate(over="ignore", under="ignore"):
         factorials = np.cumprod([1.0, *range(1, at_most + 1)])
-        return multiply_series(repeats, 1 / factorials, at_most, factorials)
+        return multiply_series(repeats, 1 / factorials, factorials, most)
 
 
-def multiply_series(repeats: IntArray, series: FloatArray, at_most: int, times: FloatArray) -> FloatArray:
-    """Return the coefficients of x, x², … in the product of one series per region, up to its repeats, times numbers."""
-    product = np.ones(1)
+def multiply_series(repeats: IntArray, series: FloatArray, times: FloatArray, most: float) -> FloatArray:
+    """Return the coefficients of x, x², … in the product of one series per region, up to its repeats, times numbers.
+
+    The product ends when their sum exceeds `most`.
+    """
+    product = found = np.ones(1)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for repeat in repeats.tolist():
-            product = np.convolve(product, series[: repeat + 1])[: at_most + 1]
-        found = (product * times[: len(product)])[1:]
-    return np.nan_to_num(found, nan=np.inf, posinf=np.inf)
+            product = np.convolve(product, series[: repeat + 1])[: len(times)]
+            found = np.nan_to_num(product * times[: len(product)], nan=np.inf, posinf=np.inf)[1:]
+            if found.sum() > most:
+                break
+    return found
 
 
 def _splits(length: int, vehicles: int) -> float:

@@ -47,9 +47,7 @@ class Floor(Rung):
         assert answer is not None
         if answer.certificate is not None:
             return answer
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = floor_bound(instance)
-        return replace(answer, certificate=found) if math.isfinite(found.bound) else answer
+        return replace(answer, certificate=floor_bound(instance))
 
 
 def floor_bound(instance: Instance) -> Simple:
@@ -67,8 +65,8 @@ def _least_error(instance: Instance) -> float:
     radii = np.einsum("ij,ij->i", apart, apart)
     farthest = 4 * float(radii.max())  # no squared distance between two of the points is larger
     below, above = known.misfit
-    tables = [table[: rules.at_most, rules.allowed] for table in instance.updates.tables]
-    retention, plasticity, coupling, second, noise = tables
+    law = instance.updates.compact(np.flatnonzero(rules.allowed), rules.at_most)
+    retention, plasticity, coupling, second, noise = law
     convex = bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0)
     if not convex:
         below, above = below + size * above, above + below
@@ -80,25 +78,30 @@ def _least_error(instance: Instance) -> float:
     uneven = abs(math.fsum([*weights, -size])) + size * UNIT  # difference between the sum of the weights and T
     worst = np.maximum(rest if convex else np.abs(rest), 0.0).max(axis=1)
 
+    excess = second - retention + coupling
+    worst_cases = (
+        (excess if convex else np.abs(excess)).max(axis=1) + 8 * UNIT,
+        np.maximum(coupling - retention * plasticity, 0.0).max(axis=1) + 8 * UNIT,
+        np.abs(coupling).max(axis=1), second.min(axis=1), second.max(axis=1), noise.min(axis=1),
+        np.abs(retention).max(axis=1), np.abs(plasticity).max(axis=1), np.abs(plasticity - (1 - retention)).max(axis=1),
+    )  # fmt: skip
+    by_position = np.broadcast_to(np.column_stack(worst_cases), (rules.at_most, len(worst_cases))).tolist()
+
     lost, noisy, kept = np.zeros(len(scatter)), 0.0, 1.0
     learnt, left, unlearnt, best = 0.0, 1.0, 0.0, np.full(len(scatter), np.inf)
     sizes = math.fsum(weights * radii)
-    for t in range(rules.at_most):
-        p, learns, q, rho = retention[t], plasticity[t], coupling[t], second[t]
-        excess, beyond = rho - p + q, float(np.maximum(q - p * learns, 0.0).max()) + 8 * UNIT
+    for t, (beside, beyond, couples, low, high, least, retains, learns, unshared) in enumerate(by_position):
         if convex:
-            lacking = max(float(excess.max()) + 8 * UNIT, beyond)
+            lacking = max(beside, beyond)
         else:  # shares of either sign: the model may lie outside of the points
             reach = max(1.0, learnt + left)
-            lacking = reach * ((1 + reach) * (float(np.abs(excess).max()) + 8 * UNIT) + reach * beyond)
-        paired = float(np.abs(q).max()) * (learnt * above + left * worst + unlearnt * farthest)
-        low, high, least = float(rho.min()), float(rho.max()), float(noise[t].min())
+            lacking = reach * ((1 + reach) * beside + reach * beyond)
+        paired = couples * (learnt * above + left * worst + unlearnt * farthest)
         lost = high * lost + lacking * (farthest + scatter) + paired
         noisy, kept = (low if noisy >= 0 else high) * noisy + least, low * kept
-        retains = float(np.abs(p).max())
-        learnt, left = retains * learnt + float(np.abs(learns).max()), retains * left
+        learnt, left = retains * learnt + learns, retains * left
         learnt = min(learnt, 1.0) if convex else learnt
-        unlearnt = retains * unlearnt + float(np.abs(learns - (1 - p)).max()) + UNIT
+        unlearnt = retains * unlearnt + unshared + UNIT
         if t + 1 < rules.at_least:
             continue
         parts = [size * noisy, size * kept * scatter, -size * lost, -learnt * below, -left * missed]
@@ -142,11 +145,13 @@ def _least_average_error(instance: Instance) -> float:
 def _accumulate(instance: Instance) -> tuple[float, float, float]:
     """Return the maximum after any trainings of the coupling that no model has, of negative noise and of noise."""
     rules, most, now = instance.visits, np.zeros(3), np.zeros(3)
-    tables = [table[: rules.at_most, rules.allowed] for table in instance.updates.tables]
-    for retention, _, coupling, _, noise in zip(*tables, strict=True):
-        excess = float((coupling - retention * (1 - retention)).max()) + 8 * UNIT
-        added = [max(excess, 0.0), max(-float(noise.min()), 0.0), float(np.abs(noise).max())]
-        now = (float((retention - coupling).max()) * now + added) * (1 + 4 * UNIT)
+    law = instance.updates.compact(np.flatnonzero(rules.allowed), rules.at_most)
+    excess = (law.coupling - law.retention * (1 - law.retention)).max(axis=1) + 8 * UNIT
+    added = np.maximum(np.column_stack([excess, -law.noise.min(axis=1), np.abs(law.noise).max(axis=1)]), 0.0)
+    retained = (law.retention - law.coupling).max(axis=1)
+    for t in range(rules.at_most):
+        row = min(t, len(added) - 1)
+        now = (retained[row] * now + added[row]) * (1 + 4 * UNIT)
         most = np.maximum(most, now)
     return float(most[0]), float(most[1]), float(most[2])
 

@@ -44,6 +44,15 @@ class Labels:
     sizes: FloatArray
     parents: IntArray
 
+    @classmethod
+    def empty(cls, regions: IntArray, size: int) -> Labels:
+        """Return one suffix without regions for each of the given ones, which will be its first and last region."""
+        nothing = np.zeros(len(regions))
+        return cls(
+            np.zeros(len(regions), dtype=np.int64), regions, regions, nothing, np.zeros((len(regions), size + 1)),
+            nothing + 1.0, nothing + 1.0, nothing, np.arange(len(regions)),
+        )  # fmt: skip
+
     def select(self, rows: IntArray | FloatArray) -> Labels:
         """Return the labels of the given rows."""
         return Labels(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
@@ -64,15 +73,21 @@ class Labels:
 class SuffixLabelling(Rung):
     """The rung of suffix labelling, for coupled errors if each region is visited once.
 
-    `limit` is the parameter with the largest number of regions.
+    With `quick`, it is tried for fewer regions, and gives up sooner.
     """
 
-    def __init__(self, limit: str) -> None:
-        self.limit = limit
+    def __init__(self, quick: bool) -> None:
+        self.quick = quick
+
+    def _effort(self, params: SolverParams) -> SuffixLabellingParams:
+        effort = params.suffix_labelling
+        if not self.quick:
+            return effort
+        return effort._replace(most_regions=effort.auto_regions, labels=min(effort.labels, effort.auto_labels))
 
     def supports(self, instance: Instance, params: SolverParams) -> bool:
         """Whether errors are coupled, all shares are between 0 and 1, and there are few enough regions."""
-        few = len(instance.visits.regions) <= getattr(params.suffix_labelling, self.limit)
+        few = len(instance.visits.regions) <= self._effort(params).most_regions
         return few and instance.permutation and instance.coupled and instance.orders.error.convex
 
     def search_share(self, instance: Instance, budget: Budget, params: SolverParams) -> float:
@@ -84,14 +99,14 @@ class SuffixLabelling(Rung):
     ) -> Answer:
         """Return the optimum, with the given routes as the first incumbent; unproved if time or labels run out."""
         assert answer is not None
-        search = _Search(instance, answer.routes, params.suffix_labelling)
+        search = _Search(instance, answer.routes, self._effort(params))
         labels, levels = search.endings(), []
         size = search.size
         for position in range(size - 2, -1, -1):
             levels.append(labels)
             grown = search.grow(labels, position)
             if grown is None:
-                return unproved(answer, f"the limit of {params.suffix_labelling.labels:,} labels was reached")
+                return unproved(answer, f"the limit of {search.params.labels:,} labels was reached")
             labels = grown
             budget.progress("exact", (size - 1 - position) / size)
             if len(labels) == 0:  # the incumbent is optimal
@@ -130,12 +145,7 @@ class _Search:
     def endings(self) -> Labels:
         """Return the labels of single regions, at the last position."""
         may = np.flatnonzero(self.positions[-1])
-        nothing = np.zeros(len(may))
-        start = Labels(
-            np.zeros(len(may), dtype=np.int64), may, may, nothing, np.zeros((len(may), self.size + 1)),
-            nothing + 1.0, nothing + 1.0, nothing, np.arange(len(may)),
-        )  # fmt: skip
-        made = self._extend(start, may, self.size - 1)
+        made = self._extend(Labels.empty(may, self.size), may, self.size - 1)
         made.add(self.finish[may])
         return made
 
@@ -206,39 +216,78 @@ class _Search:
 
 
 class _Completion:
-    """Completion bounds: lower bounds on the cost of the remaining regions, by set."""
+    """Completion bounds: lower bounds on the cost of the remaining regions, by set.
+
+    The value of an order is the cost of its suffix plus two parts that depend on the regions before it: a sum over
+    these regions by their shares in the model, and the part that is common to all errors. If dissimilarities are
+    squared distances between points, the common part is at least minus the mean squared distance of the model's points
+    from any centre, which is another sum by shares (docs/appendix/proofs.md). So both are bounded together.
+    """
 
     def __init__(self, travel: FloatArray, begin: float, pairs: Pairs) -> None:
-        size = len(travel)
-        self.pairs, self.everyone = pairs, (1 << size) - 1
-        given = pairs.dissimilarities
-        retention, plasticity, coupling, second, noise = pairs.updates.tables
-        self.least = (retention.min(axis=1), plasticity.min(axis=1), second.min(axis=1), noise.min(axis=1))
-        self.most = (coupling.max(axis=1), second.max(axis=1))
+        size, given = len(travel), pairs.dissimilarities
+        self.pairs, self.scores, self.everyone = pairs, given.scores, (1 << size) - 1
         others = travel + np.diag(np.full(size, np.inf))
         self.travel = begin + _subset_sums(others.min(axis=1))
-        self.scores, self.largest = given.scores, given.largest()
-        self.by_score, self.by_pairs = np.argsort(-self.scores), np.argsort(self.largest)
+        retention, plasticity, coupling, second, _ = pairs.updates.tables
+        self.least = (retention.min(axis=1), plasticity.min(axis=1), second.min(axis=1))
+        self.most = (retention.max(axis=1), second.max(axis=1), coupling.max(axis=1))
+        self.common = _Common(np.zeros(size), given.largest(), np.ones(size), np.zeros(size), 0.0)
+        if given.symmetric and second.min() >= 0:
+            learnt, left = (shares[:-1] for shares in pairs.shares_before)
+            farthest = 4 * float(given.radii.max())
+            lost = self.most[2] * (learnt * given.misfit[1] + pairs.unlearnt * farthest) + pairs.lacking * farthest
+            away = np.maximum(given.initial - given.radii, 0.0)
+            centred = _Common(given.radii, away, left, lost, pairs.unlearnt * farthest)
+            nothing = Labels.empty(np.zeros(1, dtype=np.int64), size)
+            self.common = max(self.common, centred, key=lambda common: float(self._bounds(nothing, size, common)[0]))
 
     def bounds(self, labels: Labels, position: int) -> FloatArray:
         """Return lower bounds on the value of any order that ends with each suffix from the given position."""
         if position == 0:
             return labels.totals(self.pairs.total)  # complete orders
-        retention, plasticity, second, noise = (column[:position] for column in self.least)
-        coupling, most_second = (column[:position] for column in self.most)
-        left = self.everyone & ~labels.held
-        open_ = np.column_stack([(left[:, None] >> np.arange(len(self.scores))) & 1 == 1, np.full(len(left), True)])
-        gained = np.where(open_, labels.gains, 0.0).max(axis=1)
-        weights = np.sort(products_after(retention) * plasticity)
-        scored = _sorted_products(left, self.by_score, self.scores, weights)
-        paired = _sorted_products(left, self.by_pairs, self.largest, np.sort(products_after(most_second) * coupling))
-        noisy = float((products_after(second) * noise).sum())
-        initial = float(np.prod(retention)) * self.pairs.total
-        count = self.pairs.count
-        further = self.travel[left], labels.retention * (scored + initial), count * labels.second * (noisy - paired)
-        sizes = labels.sizes + sum(map(np.abs, further)) + count * labels.second * paired
-        found: FloatArray = labels.costs - gained + sum(further) - margin(16 * len(self.scores), 1.0) * sizes
+        return self._bounds(labels, position, self.common)
+
+    def _bounds(self, labels: Labels, position: int, common: _Common) -> FloatArray:
+        count, initial, unlearnt = self.pairs.count, self.pairs.total, self.pairs.unlearnt
+        retention, plasticity, second = (column[:position] for column in self.least)
+        most_retention, most_second, coupling = (column[:position] for column in self.most)
+        noise = self.pairs.updates.noise[:position].min(axis=1)
+        left, kept = self.everyone & ~labels.held, count * labels.second
+        later = products_after(most_second)
+        is_open = (left[:, None] >> np.arange(len(self.scores))) & 1 == 1
+        costs = labels.retention[:, None] * self.scores - labels.gains[:, :-1] - kept[:, None] * common.radii
+        costs = np.sort(np.where(is_open, costs, np.inf), axis=1)[:, :position]
+        weights = np.sort(products_after(retention) * plasticity)[::-1]
+        least = costs[:, 0]
+        low, high = float(np.prod(retention)), float(np.prod(most_retention))  # shares of the initial model
+        rest = max(1 - float(weights.sum()) - high - unlearnt, 0.0), 1 - float(weights.sum()) - low + unlearnt
+        first = labels.retention * initial - labels.gains[:, -1]
+        paired = _sorted_products(left, common.ranks, common.away, np.sort(later * coupling * common.left[:position]))
+        fixed = float((products_after(second) * noise - later * common.lost[:position]).sum()) - common.missed
+        parts = [
+            self.travel[left], costs @ weights, np.minimum(rest[0] * least, rest[1] * least),
+            np.minimum(low * first, high * first), kept * (fixed - paired),
+        ]  # fmt: skip
+        noisy = float((products_after(second) * np.abs(noise)).sum())
+        sizes = labels.sizes + np.abs(labels.gains).max(axis=1) + sum(map(np.abs, parts))
+        sizes += labels.retention * (initial + float(self.scores.max())) + kept * (noisy + common.size)
+        found: FloatArray = labels.costs + sum(parts) - margin(32 * len(self.scores), 1.0) * sizes
         return found
+
+
+class _Common:
+    """A bound on the common part of errors before a suffix: minus the sum of a_k before each visit, by weights.
+
+    `radii` are the squared distances of regions from the centre, which count by their shares. Before each visit, a_k
+    exceeds the mean squared distance of points by at most `away`, times the initial model's share `left`. `lost` is a
+    correction by position, and `missed` one for all of them.
+    """
+
+    def __init__(self, radii: FloatArray, away: FloatArray, left: FloatArray, lost: FloatArray, missed: float) -> None:
+        self.radii, self.away, self.left, self.lost, self.missed = radii, away, left, lost, missed
+        self.ranks = np.argsort(away)
+        self.size = 4 * float(radii.max()) + float(away.max())
 
 
 def _subset_sums(numbers: FloatArray) -> FloatArray:

@@ -35,8 +35,8 @@ class VisitLabelling(Rung):
         repeats = np.minimum(rules.repeats[rules.allowed], rules.at_most)
         if _has_sets(instance) and len(repeats) <= params.held_karp.most_regions:
             return True
-        few = len(repeats) * int(repeats.max()).bit_length() <= 64
-        return few and count_multisets(repeats, rules.at_most) <= limits.multisets
+        few = count_multisets(repeats, rules.at_most, limits.multisets) <= limits.multisets
+        return few and len(repeats) * int(repeats.max()).bit_length() <= 64
 
     def prove(
         self, instance: Instance, answer: Answer | None, rng: np.random.Generator, budget: Budget, params: SolverParams
@@ -59,9 +59,12 @@ def _has_sets(instance: Instance) -> bool:
     return instance.visits.repeat == 1 and math.isinf(instance.visits.budget)
 
 
-def count_multisets(repeats: IntArray, at_most: int) -> float:
-    """Return the number of multisets of up to `at_most` visits, with at most `repeats` visits to each region."""
-    return float(multiply_series(repeats, np.ones(at_most + 1), at_most, np.ones(at_most + 1)).sum())
+def count_multisets(repeats: IntArray, at_most: int, most: float = math.inf) -> float:
+    """Return the number of multisets of up to `at_most` visits, with at most `repeats` visits to each region.
+
+    Counting ends at a number above `most`.
+    """
+    return float(multiply_series(repeats, np.ones(at_most + 1), np.ones(at_most + 1), most).sum())
 
 
 def _cyclic_cases(instance: Instance) -> list[Instance]:

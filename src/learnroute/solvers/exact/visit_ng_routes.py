@@ -16,13 +16,14 @@ import numpy as np
 from learnroute.model.certificates import VisitRoutes
 from learnroute.model.instance import Instance
 from learnroute.model.rounding import SAME, margin
-from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.validation import LARGEST_VALUE, SMALLEST_VALUE, FloatArray, IntArray
 from learnroute.solvers.contract import Answer, Budget, Rung
 from learnroute.solvers.core_instance import CoreInstance, longest_route
 from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.params import AscentParams, SolverParams, VisitBoundParams
 
 NgSets = list[list[int]]
+HIGHEST_PRICE = LARGEST_VALUE / SMALLEST_VALUE  # of travel beyond the budget: any cost of travel stays finite
 
 
 class VisitNgRoutes(Rung):
@@ -43,9 +44,8 @@ class VisitNgRoutes(Rung):
     ) -> Answer:
         """Return the answer with the bound, if there is time for it."""
         assert answer is not None
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = ng_route_bound(instance, instance(answer.routes), budget, params.visit_bound)
-        return answer if found is None or not math.isfinite(found.bound) else replace(answer, certificate=found)
+        found = ng_route_bound(instance, instance(answer.routes), budget, params.visit_bound)
+        return answer if found is None else replace(answer, certificate=found)
 
 
 def ng_route_bound(instance: Instance, target: float, budget: Budget, params: VisitBoundParams) -> VisitRoutes | None:
@@ -74,7 +74,7 @@ def ng_route_bound(instance: Instance, target: float, budget: Budget, params: Vi
         if found.bound >= target:
             break
         grown = _once(problem) and _augment(ng_sets, found.routes[-params.cycles :], params.largest)
-        if not grown and gain < params.gain * (target - found.bound):
+        if not grown and gain <= params.gain * (target - found.bound):  # also if both are 0
             break
         arcs = sum(size << len(row) for row in ng_sets)
         if budget.exhausted or arcs > params.arcs or arcs * layers > left:
@@ -137,7 +137,7 @@ class _Relaxation:
         """Return multipliers of the required sign: a visit to an optional region must not be rewarded."""
         found = multipliers.copy()
         found[:-1] = np.where(self.fewest == 0, np.minimum(found[:-1], 0.0), found[:-1])
-        found[-1] = max(found[-1], 0.0) if self.budget < math.inf else 0.0
+        found[-1] = min(max(found[-1], 0.0), HIGHEST_PRICE * self.scale) if self.budget < math.inf else 0.0
         return found
 
     def cheapest(self, network: _Network, multipliers: FloatArray) -> tuple[float, list[int]]:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from learnroute._core import MinimumWeightMatching, Pricing
 from learnroute.errors import InputError, check_type
 from learnroute.model.labelled_tables import align_square
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
+from learnroute.model.validation import FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.core_travel import plane
 from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, PlaceWeights
@@ -24,7 +24,6 @@ from learnroute.solvers.params import MatchingParams, check_params
 
 DEFAULTS = MatchingParams()
 RESOLUTION_BITS = 48  # weights are rounded to 2^-48 of the largest one
-LIFT = 2.0**600  # factor for weights that are all below 2^-600 and may be subnormal
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +121,13 @@ def _weights(weights: ArrayLike | None) -> FloatArray:
     """Validate a weight matrix; labelled columns are put in the order of its rows."""
     table = align_square("weights", weights)
     size = len(table) if isinstance(table, Sized) else None
-    return as_matrix("weights", table, size, size, least=-LARGEST_VALUE, meaning="weights")
+    return as_matrix("weights", table, size, size, meaning="weights")
 
 
 def _places(points: ArrayLike) -> FloatArray:
     """Validate an array of places."""
-    places = as_matrix("points", points, None, None, least=-LARGEST_VALUE, meaning="coordinates")
-    if len(places) and not 1 <= places.shape[1] <= 3:
+    places = as_matrix("points", points, None, None, meaning="coordinates")
+    if places.shape != (0, 0) and not 1 <= places.shape[1] <= 3:
         raise InputError(f"points has {places.shape[1]} columns: 1, 2 or 3 are needed")
     return places
 
@@ -141,8 +140,6 @@ def match_by_blossoms(weights: PairWeights, budget: Budget, params: MatchingPara
     size = weights.size
     if not size:
         return Matching(np.empty((0, 2), dtype=np.int64), True, np.empty(0))
-    lift = LIFT if 0 < weights.largest() < 1 / LIFT else 1.0
-    weights = weights.scale_by(lift)
     scale = _scale(weights.largest())
     edges = _first_edges(weights, params)
     rounds = 0
@@ -163,13 +160,13 @@ def match_by_blossoms(weights: PairWeights, budget: Budget, params: MatchingPara
         if len(edges) == before:  # no new edges: rounding prevents a proof
             missing = None
             break
-    duals, lifted = matching.dual_solution()
-    sets = tuple((members, dual / (2 * scale) / lift) for members, dual in lifted)
+    duals, odd_sets = matching.dual_solution()
+    sets = tuple((members, dual / (2 * scale)) for members, dual in odd_sets)
     mate = matching.unfold()
     if not complete:
         _pair_greedily(mate, weights)
     i = np.flatnonzero(np.arange(size) < mate)
-    return Matching(np.column_stack([i, mate[i]]), missing is not None, duals / (2 * scale) / lift, sets)
+    return Matching(np.column_stack([i, mate[i]]), missing is not None, duals / (2 * scale), sets)
 
 
 def _first_edges(weights: PairWeights, params: MatchingParams) -> IntArray:

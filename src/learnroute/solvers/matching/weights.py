@@ -24,10 +24,6 @@ class PairWeights(Protocol):
         """Return the weights of given pairs."""
         ...
 
-    def scale_by(self, factor: float) -> PairWeights:
-        """Return the same weights times a power of two."""
-        ...
-
     def largest(self) -> float:
         """Return an upper bound on the absolute value of all weights, of the same order as the largest."""
         ...
@@ -57,10 +53,6 @@ class MatrixWeights:
         """Return the weights of given pairs."""
         found: FloatArray = self.matrix[i, j]
         return found
-
-    def scale_by(self, factor: float) -> MatrixWeights:
-        """Return the same weights times a power of two."""
-        return self if factor == 1 else MatrixWeights(factor * self.matrix)
 
     def largest(self) -> float:
         """Return the largest absolute value of a weight."""
@@ -98,10 +90,6 @@ class PlaceWeights:
         most = len(self.travel_data.places) - 1
         found = self.travel_data.lengths(np.minimum(i, most), np.minimum(j, most))
         return np.where(np.maximum(i, j) <= most, found, 0.0)
-
-    def scale_by(self, factor: float) -> PlaceWeights:
-        """Return the same weights times a power of two."""
-        return PlaceWeights(self.travel_data._replace(unit=factor * self.travel_data.unit), self.extra)
 
     def largest(self) -> float:
         """Return the diagonal of the bounding box of the places, or half the circumference of the sphere."""

@@ -156,6 +156,7 @@ export class FleetTable extends Comparison {
     return el("tr", { class: `${free ? "free" : ""}${best ? " best" : ""}`, "aria-current": current ? "true" : null, onclick: free ? () => this.onTake(row) : () => {} },
       el("td", {}, free ? el("button", { type: "button", class: "take", "aria-label": `Plan for ${name}` }, name) : name),
       ...Object.entries({ error: row.error, travel: row.travel, "longest route": row.longest, "total loss": row.total }).map(([head, value]) => el("td", { "data-head": head }, number(value, 4))),
+      el("td", { "data-head": "samples" }, row.samples ?? ""),
       el("td", {}, best ? "best" : ""));
   }
 }
@@ -168,7 +169,7 @@ export function fleetOf({ vehicles, models, serve }, { travel, limit, weights } 
 }
 
 function fleetName({ vehicles, models, serve, rounds }) {
-  if (serve === "federated") return `federated averaging, ${rounds} round${rounds === 1 ? "" : "s"}`;
+  if (serve === "federated") return `federated averaging, ${rounds} round${rounds === 1 ? "" : "s"} of fresh data`;
   if (models === 1) return "1 vehicle";
   return `${vehicles > 1 ? `${vehicles} vehicles` : `${models} models`}, ${serve}`;
 }
