@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from claims import false_claims, random_fleet, random_problem, random_visits
+from claims import false_claims, mixed_magnitudes, random_fleet, random_problem, random_visits
 from damaged_files import JUNK, Reader, damage, readers
 from forgeries import at, case, case_below_zero, check_verdicts, lists_in, mutate, numbers_in
 from learnroute import InputError, Plan, Problem, RefusedError, plan, read_problem, verify
@@ -40,9 +40,10 @@ SMALL = 1e-200  # changes that are too small to be told from what underflows
 OTHERS = (0, -1, 0.5, 2, 3, 1e-300, 1e9, 1e60, 1e300, 10**30, None, "x", True)  # replacements for numbers
 
 
-def attack_plans(seed: int) -> None:
+def attack_plans(seed: int, mixed: bool = False) -> None:
     """Check all claims of plans against all orders in fractions, over all rules, ends, depots and magnitudes."""
     problem = random_problem(seed)
+    problem = mixed_magnitudes(problem, seed) if problem is not None and mixed else problem
     if problem is None:
         return
     exact = law_of(problem)
@@ -55,9 +56,10 @@ def attack_plans(seed: int) -> None:
         _check_honest(problem, found, false_claims(exact, least, found))
 
 
-def attack_visits(seed: int) -> None:
+def attack_visits(seed: int, mixed: bool = False) -> None:
     """Check plans with optional visits against all sequences of visits."""
     problem = random_visits(seed, 4)
+    problem = mixed_magnitudes(problem, seed) if problem is not None and mixed else problem
     if problem is None:
         return
     exact = law_of(problem)
@@ -79,9 +81,10 @@ def attack_visits(seed: int) -> None:
         _check_honest(problem, found, wrong)
 
 
-def attack_fleets(seed: int) -> None:
+def attack_fleets(seed: int, mixed: bool = False) -> None:
     """Check plans of fleets against all routes of all vehicles and models."""
     problem = random_fleet(seed)
+    problem = mixed_magnitudes(problem, seed) if problem is not None and mixed else problem
     if problem is None or problem.fleet_rules.single:
         return
     exact = law_of(problem)
@@ -93,6 +96,11 @@ def attack_fleets(seed: int) -> None:
             assert least == math.inf or method == "search", refusal
             continue
         _check_honest(problem, found, false_claims(exact, least, found))
+
+
+def attack_magnitudes(seed: int) -> None:
+    """Do the same with numbers of very different magnitudes in one problem."""
+    (attack_plans, attack_visits, attack_fleets)[seed % 3](seed, mixed=True)
 
 
 def _check_honest(problem: Problem, found: Plan, wrong: list[str]) -> None:
@@ -218,6 +226,7 @@ ATTACKS: dict[str, Callable[[int], None]] = {
     "plans": attack_plans,
     "visits": attack_visits,
     "fleets": attack_fleets,
+    "magnitudes": attack_magnitudes,
     "certificates": attack_certificates,
     "forgeries": attack_forgeries,
     "members": attack_members,

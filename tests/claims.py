@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +22,7 @@ from learnroute import (
 )
 from learnroute.model.depot import Depot
 from learnroute.model.spectrum import largest_rate
+from learnroute.model.validation import FloatArray
 from oracle import LawOfDistances
 
 TOLERANCE = Fraction(1, 10**10)  # share of the total by which an optimal route may exceed the optimum
@@ -160,6 +162,39 @@ def random_visits(seed: int, most: int = 5) -> Problem | None:
     budget = float(rng.random() * 3 * travel) if rng.random() < 0.3 else None
     try:
         return problem.replace(visits=Visits(required, forbidden, repeat, 1, at_most, budget))
+    except InputError:
+        return None
+
+
+def mixed_magnitudes(problem: Problem, seed: int) -> Problem | None:
+    """Return a problem with numbers times powers of ten of their own; None if it is outside the range of numbers."""
+    rng = np.random.default_rng([seed, 31])
+    width, size = float(rng.choice([10, 30, 60, 95])), problem.size
+
+    def spread(numbers: Any, share: float = 1.0) -> FloatArray:
+        shape, ends = np.shape(numbers), width * share * np.array([-1, 0, 0, 1])
+        powers = rng.uniform(ends[0], ends[-1], shape) if rng.random() < 0.5 else rng.choice(ends, shape)
+        found: FloatArray = np.clip(np.asarray(numbers) * 10.0**powers, -1e99, 1e99)
+        return np.where(np.abs(found) < 1e-100, 0.0, found)
+
+    travel, learner = spread(problem.travel), problem.learner
+    changes: dict[str, Any] = {"initial": spread(problem.initial), "importance": spread(np.ones(size))}
+    if rng.random() < 0.7:
+        changes["travel"] = travel if rng.random() < 0.5 else np.maximum(travel, travel.T)
+    for name, share in (("dissimilarity", 1.0), ("transfer", 1.0), ("vectors", 0.45)):
+        if getattr(problem, name) is not None:
+            found = spread(getattr(problem, name), share)
+            changes[name] = np.maximum(found, found.T) if name == "dissimilarity" else found
+    changes = {name: value for name, value in changes.items() if rng.random() < 0.7}
+    if learner.rule == "proximal" and rng.random() < 0.5:
+        learner = Proximal(learner.features, learner.samples, learner.noise, regularization=float(spread(1.0)))
+    longest = float(rng.choice(changes.get("travel", problem.travel).ravel()) * rng.choice([0.999, 1, 2, 1e5]))
+    if problem.visits is not None and problem.visits.budget is not None:
+        changes["visits"] = replace(problem.visits, budget=longest)
+    if problem.fleet is not None and problem.fleet.limit is not None:
+        changes["fleet"] = replace(problem.fleet, limit=longest)
+    try:
+        return problem.replace(**changes, learner=learner)
     except InputError:
         return None
 

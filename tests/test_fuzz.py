@@ -19,7 +19,8 @@ SCRIPT = Path(__file__).parents[1] / "benchmarks" / "fuzz.py"
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("attack", "cases"), [("visits", 40), ("certificates", 20), ("forgeries", 30), ("files", 300), ("requests", 30)]
+    ("attack", "cases"),
+    [("visits", 40), ("magnitudes", 90), ("certificates", 20), ("forgeries", 30), ("files", 300), ("requests", 30)],
 )
 def test_attacks_find_no_defect(attack: str, cases: int) -> None:
     for seed in range(10**6, 10**6 + cases):

@@ -202,6 +202,19 @@ def test_coupled_learners_have_the_floor(learner: Learner, importance: list[int]
     assert verify(problem, data).verdict == "refuted"
 
 
+def test_a_unit_of_travel_may_be_worth_more_than_the_largest_number_of_a_problem() -> None:
+    rng = np.random.default_rng(0)
+    places, vectors = 1e-90 * rng.random((8, 2)), 1e20 * rng.normal(size=(8, 2))
+    problem = Problem(
+        None, Learner(80, 20), vectors=vectors, initial=1e40 * (1 + rng.random(8)), coordinates=places,
+        visits=Visits(budget=1.5e-90),
+    )  # fmt: skip
+    found = plan(problem, "search")
+    assert isinstance(found.certificate, VisitRoutes)
+    assert found.certificate.budget_multiplier > 1e100
+    assert verify(problem, json.loads(json.dumps(found.to_dict()))).holds
+
+
 BEYOND_THE_RANGE: dict[str, Any] = {
     "travel": [[0, 1e-310, 1e-310], [1e-310, 0, 1e-310], [1e-310, 1e-310, 0]], "travel_rate": 0,
     "dissimilarity": [[0, 2.5e-308, 5e-324], [2.5e-308, 0, 0], [5e-324, 0, 0]], "initial": [2.5e-308, 0, 5e-324],

@@ -20,7 +20,6 @@ from learnroute.model.notes import (
     impossible_error_notes,
     initial_model_note,
     law_note,
-    regularization_note,
     travel_note,
     visits_notes,
 )
@@ -35,7 +34,7 @@ from learnroute.solvers.methods import BOUNDS, METHODS, Method, method_by_name
 from learnroute.solvers.params import DEFAULTS, SolverParams, check_params
 from learnroute.solvers.solve import climb, solve
 from learnroute.solvers.tours import GIVEN
-from learnroute.tuning import Tuned, route_finder, starting_routes, tune, tune_for
+from learnroute.tuning import Tuned, range_note, route_finder, starting_routes, tune, tune_for
 
 NO_BOUND = (
     "optional visits with a regularised learner have a known lower bound only if dissimilarities are squared distances"
@@ -165,7 +164,7 @@ def _finish(made: Plan, started: float, problem: Problem, found: Tuned | None) -
         return made
     return replace(
         made,
-        notes=(*made.notes, *regularization_note(found.regularization, *found.searched)),
+        notes=(*made.notes, *range_note(found.regularization)),
         chosen=str(problem.learner.training["regularization"]),
         regularization_range=(found.low, found.high),
     )
