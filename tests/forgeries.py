@@ -197,7 +197,7 @@ def true(case: Case, data: dict[str, Any], what: str) -> bool | None:
         bound = Fraction(data["lower_bound"])
         return bound - (TOLERANCE * abs(bound) if optimal else 0) <= least
     if what == "certificate":
-        return Fraction(data["certificate"]["bound"]) <= least
+        return Fraction(case.problem.size * data["certificate"]["bound"]) <= case.problem.size * least  # as it is read
     if what == "guarantee":
         return data["guarantee"] > 0 and undercut <= Fraction(data["guarantee"]) * least
     return None

@@ -32,6 +32,7 @@ from learnroute.cli import run
 from learnroute.learning import simulate
 from learnroute.model.losses import error_over_time, final_errors, slopes
 from learnroute.model.pooled import floor_of, pooled_curve
+from learnroute.model.routes import Routes
 from learnroute.model.subsets import restrict_to, with_depot, with_region
 from learnroute.model.validation import FloatArray
 from learnroute.tuning import error_curve
@@ -156,7 +157,7 @@ def test_errors_are_linear_in_the_weights(samples: list[int] | None) -> None:
     alone = [problem.replace(importance=row) for row in np.eye(5)]
     curves: list[Callable[[Problem, FloatArray], FloatArray]] = [
         lambda one, given: pooled_curve(one)(given),
-        lambda one, given: error_curve(one, [3, 0, 4, 1, 2], given.tolist()),
+        lambda one, given: error_curve(one, Routes.of_order([3, 0, 4, 1, 2]), given.tolist()),
     ]
     for curve in curves:
         by_region = np.array([curve(one, table) for one in alone])

@@ -40,6 +40,7 @@ from learnroute.formats.json_files import problem_to_dict
 from learnroute.model import relaxation
 from learnroute.model.result import Guarantee
 from learnroute.model.rounding import PRINTED, SAME, is_less
+from learnroute.model.routes import Routes
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.pareto import pareto_front
 from learnroute.tuning import tune_for
@@ -111,7 +112,7 @@ def test_alternations_end_by_their_count(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(tuning_module, "ALTERNATIONS", 5)
     monkeypatch.setattr(tuning_module, "SWEEPS", 3)
     for kind in ("auto", "schedule"):
-        assert tune_for(negative_problem(kind), [0, 1], kind, Budget()).total < 0
+        assert tune_for(negative_problem(kind), Routes.of_order([0, 1]), kind, Budget()).total < 0
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import oracle
 from learnroute import Constraints, InputError, Learner, Problem, Visits, evaluate, plan
 from learnroute.cli import commands
+from learnroute.model.routes import Routes
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.pareto import pareto_front_orders
 from learnroute.study.families import random_problem
@@ -134,7 +135,11 @@ def test_a_worse_plan_without_travel_is_replaced(monkeypatch: pytest.MonkeyPatch
     errors = [evaluate(problem, [region]).loss.error for region in range(12)]
     best, worst = int(np.argmin(errors)), int(np.argmax(errors))
     plans = iter([[worst], list(range(12)), [best]])
-    monkeypatch.setattr(_Routes, "plan", lambda routes, problem, left: (routes.add(next(plans, [best])), False))
+
+    def made(routes: _Routes, _problem: Problem, _left: int) -> Any:
+        return routes.add(Routes.of_order(next(plans, [best]))), False
+
+    monkeypatch.setattr(_Routes, "plan", made)
     found = tradeoff(problem)
     assert is_pareto_front(found)
     assert found.points[0].order == (best,)

@@ -24,6 +24,7 @@ from learnroute import (
     tradeoff,
     verify,
 )
+from learnroute.model.routes import Routes
 from learnroute.solvers.contract import Budget
 from learnroute.study.families import random_problem
 from learnroute.tuning import error_curve, tune_for
@@ -65,9 +66,9 @@ def test_lambda_may_be_far_below_and_above_1(m: int, initial: float, noise: floa
     """Without noise and with an initial model far off, the least λ is best; with much noise, the largest."""
     asked = undecided_problem(size=4, initial=[initial] * 4, learner=Proximal(m, 18, noise, regularization="auto"))
     found = plan(asked)
-    best = error_curve(asked, found.order, np.logspace(-9, 9, 721)).min()
+    best = error_curve(asked, found.visits, np.logspace(-9, 9, 721)).min()
     assert found.loss.error <= best * (1 + 1e-6)
-    assert best < (1 - 1e-6) * error_curve(asked, found.order, [1e-3, 1e5]).min()
+    assert best < (1 - 1e-6) * error_curve(asked, found.visits, [1e-3, 1e5]).min()
 
 
 @pytest.mark.parametrize("m", [6, 18, 40])
@@ -93,7 +94,7 @@ def test_no_other_visits_with_their_own_lambda_are_better(seed: int) -> None:
         visits for many in (1, 2, 3) for visits in itertools.permutations(range(4), many) if 1 in visits
     ]  # fmt: skip
     for kind in ("auto", "schedule"):
-        best = min(tune_for(asked, visits, kind, Budget()).total for visits in everyone)
+        best = min(tune_for(asked, Routes.of_order(visits), kind, Budget()).total for visits in everyone)
         assert plan(asked.with_regularization(kind)).loss.total <= 1.0001 * best
 
 
@@ -113,7 +114,7 @@ def test_without_noise_and_with_as_many_samples_as_features_the_first_lambda_is_
 
 def test_with_many_samples_the_schedule_is_the_running_mean() -> None:
     asked = undecided_problem("schedule", m=3, size=6, learner=Proximal(3, 10_000, 0.01, regularization="schedule"))
-    found = tune_for(asked, range(6), "schedule", Budget())
+    found = tune_for(asked, Routes.of_order(range(6)), "schedule", Budget())
     assert isinstance(found.regularization, tuple)
     assert found.regularization[1:] == pytest.approx([1, 2, 3, 4, 5], rel=0.05)
     vectors = asked.vectors
@@ -126,7 +127,7 @@ def test_a_curve_is_the_loss_at_each_lambda() -> None:
     for samples in (None, [10, 18, 30, 12, 40, 18]):
         asked = undecided_problem(samples=samples)
         table = [0.01, 0.3, 2.0, 50.0]
-        curve = error_curve(asked, range(6), table)
+        curve = error_curve(asked, Routes.of_order(range(6)), table)
         wanted = [expected_loss(asked.with_regularization(one), range(6)).error for one in table]
         assert curve == pytest.approx(wanted, rel=1e-11)
 
@@ -140,7 +141,7 @@ def test_a_curve_of_many_regions_is_what_the_law_gives_visit_by_visit(family: st
     asked = given.replace(samples=rng.integers(5, 30, 150)) if samples else given
     order, table = rng.permutation(150), [1e-3, 0.3, 2.0, 1e4]
     wanted = [error_over_time(asked.with_regularization(one), order)[-1].mean() for one in table]
-    assert error_curve(asked, order, table) == pytest.approx(wanted, rel=1e-12)
+    assert error_curve(asked, Routes.of_order(order), table) == pytest.approx(wanted, rel=1e-12)
     assert [expected_loss(asked.with_regularization(one), order).error for one in table] == pytest.approx(
         wanted, rel=1e-12
     )
