@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from claims import Exact, ExactFleet, sequences
 from learnroute import (
     Calibrated,
     Constraints,
@@ -25,6 +24,7 @@ from learnroute import (
 )
 from learnroute.cli import run
 from learnroute.model.certificates import KINDS
+from oracle import law_of
 
 FIELDS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -66,12 +66,7 @@ def certificate(kind: str, stops: int, bound: float, multiplier: float = 0.0) ->
 
 
 def least_of(problem: Problem) -> float:
-    if problem.fleet_rules is not None:
-        least = ExactFleet(problem).least()
-        assert least is not None
-        return float(least)
-    exact = Exact(problem)
-    return float(exact.least() if problem.rules is None else min(map(exact.total, sequences(problem))))
+    return float(law_of(problem).least())
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -37,7 +37,7 @@ from learnroute import (
 from learnroute.formats import WRITERS, plan_from
 from learnroute.formats.json_files import problem_to_dict
 from learnroute.learning import simulate
-from learnroute.model.losses import largest_loss
+from learnroute.model.value import largest_loss
 from learnroute.tuning import GRID
 
 LEARNERS = {
@@ -100,7 +100,7 @@ def test_the_largest_loss_goes_by_the_bounds(name: str) -> None:
     found = plan(both)
     assert found.learner is not None
     limits = bounds.replace(learner=found.learner)
-    assert found.loss_at_most == pytest.approx(largest_loss(limits, found.order))
+    assert found.loss_at_most == pytest.approx(largest_loss(limits, found.visits))
     assert found.loss_at_most is not None
     assert found.loss_at_most >= expected_loss(limits, found.order).total * (1 - 1e-12)
     assert found.loss_at_most > found.loss.total
@@ -112,7 +112,7 @@ def test_the_largest_loss_goes_by_the_bounds(name: str) -> None:
         drawn = np.triu(rng.uniform(low, high), 1)
         some = limits.replace(dissimilarity=drawn + drawn.T, dissimilarity_low=None)
         assert expected_loss(some, found.order).total <= found.loss_at_most * (1 + 1e-12)
-    unknown = largest_loss(both.replace(learner=found.learner, dissimilarity_low=None), found.order)
+    unknown = largest_loss(both.replace(learner=found.learner, dissimilarity_low=None), found.visits)
     assert (unknown is None) == limits.updates.coupled
 
 

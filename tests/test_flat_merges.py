@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from claims import ExactFleet, false_claims, least_average
+from claims import false_claims
 from learnroute import Fleet, Problem, Proximal, evaluate, plan, verify
 from learnroute.model.merge_weights import merge_weights
 from learnroute.verification.fleet_losses import average_error
+from oracle import law_of, least_average
 
 
 def nearly_flat(seed: int, scale: float = 1.0) -> Problem:
@@ -48,9 +49,8 @@ def claims(found: Any) -> dict[str, Any]:
 def test_plans_are_confirmed_and_no_claim_is_false(scale: float) -> None:
     for seed in range(60 if scale == 1 else 8):
         problem = nearly_flat(seed, scale)
-        exact = ExactFleet(problem)
+        exact = law_of(problem)
         least = exact.least()
-        assert least is not None
         for method in ("auto", "search"):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -65,12 +65,11 @@ def test_worse_routes_and_weights_are_not_optimal() -> None:
     verdicts = set()
     for seed in range(12):
         problem = nearly_flat(seed)
-        assert problem.fleet_rules is not None
-        exact = ExactFleet(problem)
+        exact = law_of(problem)
         totals = [(exact.total(routes), routes) for routes in exact.routes()]
         least = min(total for total, _ in totals)
         for total, routes in totals[:: 1 + len(totals) // 6]:
-            named = [[problem.regions[i] for i in route] for route in routes.routes]
+            named = [[problem.regions[i] for i in route] for route in routes.vehicles]
             one = problem.fleet_rules.vehicles == 1
             data = claims(evaluate(problem, named[0] if one else named, models=routes.models[0] if one else None))
             value = data["loss"]["total"]
@@ -88,7 +87,7 @@ def test_other_weights_are_refuted_where_they_matter() -> None:
     for seed in range(30):
         problem = nearly_flat(seed)
         data = claims(plan(problem, "search"))
-        exact = ExactFleet(problem)
+        exact = law_of(problem)
         routes = plan(problem, "search").fleet
         assert routes is not None
         linear, quadratic = exact.programme(routes)
@@ -124,5 +123,5 @@ def test_untrained_models_far_away_do_not_spoil_the_average() -> None:
             initial=factor * np.array([1.0, 1.1, 0.9]), travel_rate=1e-3, fleet=Fleet(vehicles=models),
         )  # fmt: skip
         found = plan(problem)
-        assert false_claims(ExactFleet(problem), ExactFleet(problem).least() or Fraction(0), found) == []
+        assert false_claims(law_of(problem), law_of(problem).least(), found) == []
         assert [check for check in verify(problem, claims(found)) if check.verdict == "refuted"] == []

@@ -30,11 +30,12 @@ from learnroute import (
 )  # fmt: skip
 from learnroute.cli import run
 from learnroute.learning import simulate
-from learnroute.model.losses import error_over_time, final_errors, slopes
+from learnroute.model.losses import error_over_time
 from learnroute.model.pooled import floor_of, pooled_curve
 from learnroute.model.routes import Routes
 from learnroute.model.subsets import restrict_to, with_depot, with_region
 from learnroute.model.validation import FloatArray
+from learnroute.model.value import slopes, value_of
 from learnroute.tuning import error_curve
 
 IMPORTANCE = [3.0, 0.0, 1.0, 0.5, 2.0]
@@ -91,7 +92,9 @@ def test_the_error_is_the_weighted_mean_of_those_by_region(learner: Learner) -> 
     for order in itertools.permutations(range(5)):
         errors = error_over_time(problem, order)[-1]  # importance does not change the error in a region
         assert expected_loss(problem, order).error == pytest.approx(float(WEIGHTS @ errors) / 5, rel=1e-12)
-        np.testing.assert_allclose(final_errors(problem, order), errors[list(order)], rtol=1e-11)
+        np.testing.assert_allclose(
+            value_of(problem, Routes.of_order(order)).expected_errors, errors[list(order)], rtol=1e-11
+        )
     bare = problem_of(learner, importance=None)
     np.testing.assert_array_equal(error_over_time(bare, order), error_over_time(problem, order))
 
@@ -171,7 +174,7 @@ def test_slopes_are_differences_of_losses(learner: Learner) -> None:
     assert base.vectors is not None
     delta = ((base.vectors[:, None] - base.vectors[None]) ** 2).sum(axis=2)
     problem, order = base.replace(vectors=None, dissimilarity=delta), [2, 0, 4, 1, 3]
-    counts, first = slopes(problem, order)
+    counts, first = slopes(problem.instance, Routes.of_order(order))
     total = expected_loss(problem, order).total
     for i, j in itertools.combinations(range(5), 2):
         more = delta.copy()

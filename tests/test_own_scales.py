@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from attacks import attack_members
-from claims import Exact, sequences
 from forgeries import at
 from learnroute import Problem, evaluate, plan, verify
 from learnroute.study.families import random_problem
+from oracle import law_of
 from samples import OVER, UNDER
 
 FORGOTTEN: dict[str, Any] = {
@@ -114,8 +114,7 @@ def test_bounds_of_visits_have_no_tolerance() -> None:
             "learner": {"features": features, "samples": samples, "noise": 10.3}, "travel_rate": 0,
             "visits": {"at_most": 1},
         })  # fmt: skip
-        exact = Exact(problem)
-        least = min(map(exact.total, sequences(problem)))
+        least = law_of(problem).least()
         best = json.loads(json.dumps(plan(problem).to_dict()))
         near = float(least)
         for bound in (np.nextafter(near, 0), near, np.nextafter(near, 2 * near)):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from learnroute.solvers.visits import ng_routes
 
 from claims import random_visits
 from learnroute import (
@@ -26,6 +25,7 @@ from learnroute import (
     verify,
 )
 from learnroute.model.certificates import Simple, VisitRoutes
+from learnroute.solvers.exact import visit_ng_routes as ng_routes
 from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.params import AscentParams
 from learnroute.verification import held_karp

@@ -46,8 +46,9 @@ from learnroute.learning import (
 )
 from learnroute.learning.final_error import ALARM, chance_of, enough_repeats, power_of
 from learnroute.learning.planned_training import PlannedTraining
-from learnroute.model.losses import final_errors
+from learnroute.model.routes import Routes
 from learnroute.model.validation import FloatArray
+from learnroute.model.value import value_of
 
 NAMES = ("A", "B", "C", "D")
 COLUMNS = ["income", "age", "rooms"]
@@ -177,12 +178,14 @@ def test_expected_errors_are_those_of_the_recursion(members: dict[str, Any], sam
     asked = problem_of(truth, learner=Learner(features, 20, SIGMA, **members), samples=samples)
     delta = ((truth[:, None] - truth[None]) ** 2).sum(axis=2)
     order = [2, 0, 3, 1]
+    routes = Routes.of_order(order)
     for one in (asked, asked.replace(vectors=None, dissimilarity=delta)):
-        np.testing.assert_allclose(final_errors(one, order), error_over_time(one, order)[-1][order], rtol=1e-10)
-    assert np.mean(final_errors(asked, order)) == pytest.approx(evaluate(asked, order).loss.error)
+        errors = value_of(one, routes).expected_errors
+        np.testing.assert_allclose(errors, error_over_time(one, order)[-1][order], rtol=1e-10)
+    assert np.mean(errors) == pytest.approx(evaluate(asked, order).loss.error)
     inflated = asked.replace(vectors=None, dissimilarity=3 * delta, dissimilarity_estimate=delta,
                              initial=3 * asked.initial, initial_estimate=asked.initial)  # fmt: skip
-    np.testing.assert_allclose(final_errors(inflated, order), final_errors(asked, order), rtol=1e-10)
+    np.testing.assert_allclose(value_of(inflated, routes).expected_errors, errors, rtol=1e-10)
 
 
 @pytest.mark.parametrize(("members", "made"), LEARNERS[:3] + LEARNERS[4:])

@@ -9,7 +9,7 @@ import pytest
 
 import oracle
 from learnroute import Constraints, InputError, Learner, Problem, error_over_time, evaluate, expected_loss
-from learnroute.model.losses import model_shares, travel_cost
+from learnroute.model.losses import travel_cost
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, linear_of
 
@@ -51,7 +51,7 @@ def test_the_objective_is_the_loss_for_all_orders(samples: Any, learner: Learner
         floor = np.sum(objective.weights * objective.scores[list(order)])
         assert floor <= np.sum(objective.weights_of(order) * objective.scores[list(order)]) * (1 + 1e-12)
         retained = float(np.prod(problem.updates.retention[0]))
-        assert model_shares(problem, order).sum() == pytest.approx(1 - retained, rel=1e-12)
+        assert problem.instance.shares(order).sum() == pytest.approx(1 - retained, rel=1e-12)
 
 
 def test_ranks_put_regions_in_the_order_that_forgets_least() -> None:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from learnroute import Constraints, Gradient, InputError, Learner, Problem, Proximal, evaluate, expected_loss, plan
-from learnroute.model.losses import error_over_time, largest_loss, true_loss
+from learnroute.model.losses import error_over_time, true_loss
 from learnroute.model.routes import Routes
 from learnroute.model.spectrum import largest_rate, proximal_moments
+from learnroute.model.value import largest_loss
 from oracle import regularised_loss
 from samples import gradient_moments
 
@@ -143,11 +144,11 @@ def test_the_largest_loss_takes_each_dissimilarity_at_its_worse_bound() -> None:
             initial[list(lowered[len(pairs) :])] = 0.0
             one = asked.replace(dissimilarity=delta, dissimilarity_low=None, initial=initial)
             worst = max(worst, expected_loss(one, order).total)
-        assert largest_loss(asked, order) == pytest.approx(worst, rel=1e-9)
+        assert largest_loss(asked, Routes.of_order(order)) == pytest.approx(worst, rel=1e-9)
     made = plan(asked)
-    assert made.loss_at_most == pytest.approx(largest_loss(asked, made.order))
+    assert made.loss_at_most == pytest.approx(largest_loss(asked, made.visits))
     assert any("do not give an upper bound on the loss" in note for note in made.notes)
-    assert largest_loss(asked.replace(dissimilarity_low=None), range(4)) is None
+    assert largest_loss(asked.replace(dissimilarity_low=None), Routes.of_order(range(4))) is None
     assert evaluate(asked.replace(learner=Learner(12, 30)), range(4)).loss_at_most is not None
 
 

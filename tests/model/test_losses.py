@@ -18,7 +18,6 @@ from learnroute import (
     plan,
     true_loss,
 )
-from learnroute.model.losses import model_shares
 from learnroute.model.routes import Routes
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, linear_of, small
@@ -125,7 +124,7 @@ def test_errors_over_time_are_what_learners_measure(m: int, n: int) -> None:
 def test_position_weights_add_up_to_what_is_learnt() -> None:
     for learner in LEARNERS.values():
         problem = Problem(np.ones((30, 30)) - np.eye(30), learner, np.zeros((30, 30)))
-        weights = model_shares(problem, range(30))
+        weights = problem.instance.shares(range(30))
         assert np.all(np.diff(weights) >= 0)
         assert math.fsum(weights) == pytest.approx(
             1 - max(0.0, 1 - learner.samples / learner.features) ** 30, rel=1e-12
