@@ -27,15 +27,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from learnroute.model.fleet_losses import fleet_objective_of
-from learnroute.model.fleet_objective import FleetObjective, Routes
-from learnroute.solvers.fleets.search import search
 
 from learnroute import Learner, Problem, Visits, plan
 from learnroute.model.depot import Depot
 from learnroute.model.fleet import Fleet
+from learnroute.model.instance import Instance
+from learnroute.model.routes import Routes
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.methods import METHODS
+from learnroute.solvers.solve import solve
 from visits import drawn
 
 MAPS = ("uniform", "clustered")
@@ -75,12 +76,12 @@ def problem_of(size: int, learner: str, place: str, kind: str, serve: Any, count
     )
 
 
-def unchangeable(objective: FleetObjective) -> float:
+def unchangeable(instance: Instance) -> float:
     """Return the error of the mean model, or of the best free models that k-means finds."""
-    points, initial = objective.visits.known.points, objective.visits.known.initial
-    if objective.rules.merged:
+    points, initial = instance.known.points, instance.known.initial
+    if instance.fleet.merged:
         return float(((points - points.mean(axis=0)) ** 2).sum())
-    return min(_clustered(points, initial, objective.rules.size, np.random.default_rng(i)) for i in range(CLUSTERINGS))
+    return min(_clustered(points, initial, instance.fleet.size, np.random.default_rng(i)) for i in range(CLUSTERINGS))
 
 
 def _clustered(points: FloatArray, initial: FloatArray, count: int, rng: np.random.Generator) -> float:
@@ -97,11 +98,12 @@ def _clustered(points: FloatArray, initial: FloatArray, count: int, rng: np.rand
         centres = np.array([some.mean(axis=0) if len(some) else old for some, old in zip(near, centres, strict=True)])
 
 
-def routes_after(objective: FleetObjective, seconds: float, seed: int) -> Routes:
+def routes_after(instance: Instance, seconds: float, seed: int) -> Routes:
     """Return the routes found in the given number of seconds."""
-    found = search(objective, np.random.default_rng(seed), Budget.of(seconds, spend_all=True)).routes
+    budget = Budget.of(seconds, spend_all=True)
+    found = solve(instance, METHODS["search"], np.random.default_rng(seed), budget, bounds=False).routes
     assert found is not None
-    assert objective.allows(found)
+    assert instance.allows(found)
     return found
 
 
@@ -113,39 +115,39 @@ def beside_restarts(options: argparse.Namespace) -> None:
     print("|---|---|---|---|---|---|---|---|---|---|")
     for size, number in itertools.product(options.sizes or SIZES, options.rows or range(len(ROWS))):
         learner, place, kind, serve, count, regions = ROWS[number]
-        objective = fleet_objective_of(problem_of(size, learner, place, kind, serve, count, regions))
+        instance = problem_of(size, learner, place, kind, serve, count, regions).instance
         seeds = range(options.first_seed, options.first_seed + options.seeds)
-        quick = [value_and_use(objective, options.seconds, seed) for seed in seeds]
+        quick = [value_and_use(instance, options.seconds, seed) for seed in seeds]
         longer = record.get(f"{size} {number}", [])
         for seed in range(options.restarts):
-            longer.append(value_and_use(objective, options.long, 100 + seed))
+            longer.append(value_and_use(instance, options.long, 100 + seed))
             if sum(value <= min(longer)[0] * (1 + AGREEMENT) for value, _ in longer) == options.agree:
                 break
         best, used = min(map(tuple, [*longer, *quick]))
         if options.record:
             record[f"{size} {number}"] = [*longer, *quick]
             options.record.write_text(json.dumps(record))
-        free = best - unchangeable(objective)
+        free = best - unchangeable(instance)
         found = ", ".join(f"{100 * (value - best) / free:.2f}" for value, _ in quick)
         row = f"{size} | {place} | {learner} | {FLEETS[kind].format(count)} | {serve} | {regions} | {len(longer)}"
         print(f"| {row} | {used} | {best:.6g} | {found} % |", flush=True)
 
 
-def value_and_use(objective: FleetObjective, seconds: float, seed: int) -> tuple[float, int]:
+def value_and_use(instance: Instance, seconds: float, seed: int) -> tuple[float, int]:
     """Return the value found in the given number of seconds, and the number of vehicles or models used."""
-    routes = routes_after(objective, seconds, seed)
-    return objective(routes), sum(map(bool, routes.trainings(objective.rules.size)))
+    routes = routes_after(instance, seconds, seed)
+    return instance(routes), sum(map(bool, routes.trainings(instance.fleet.size)))
 
 
-def travel_alone(size: int, place: str, count: int) -> FleetObjective:
-    """Return an objective of travel alone: all models are equal, and vehicles have a travel limit."""
+def travel_alone(size: int, place: str, count: int) -> Instance:
+    """Return an instance of travel alone: all models are equal, and vehicles have a travel limit."""
     regions = drawn(size, "m = 80", place == "clustered")
     alone = Problem(coordinates=regions.coordinates, dissimilarity=np.zeros((size, size)), initial=np.zeros(size),
                     learner=Learner(80, 100, 0.0), depot=Depot(coordinates=(0.5, 0.5)))  # fmt: skip
     tour = size * plan(alone, method="search", time_limit=1.0).loss.travel
     radii = alone.ways.matrix[-1]
     limit = max(2.1 * float(radii.max()), 1.15 * (tour / count + 2 * float(radii.mean())))
-    return fleet_objective_of(alone.replace(fleet=Fleet(vehicles=count, serve="own", limit=limit)))
+    return alone.replace(fleet=Fleet(vehicles=count, serve="own", limit=limit)).instance
 
 
 class ProcessorTime:
@@ -159,13 +161,13 @@ class ProcessorTime:
         return time.process_time() >= self.deadline
 
 
-def routes_of_pyvrp(objective: FleetObjective, seconds: float, seed: int) -> Routes:
+def routes_of_pyvrp(instance: Instance, seconds: float, seed: int) -> Routes:
     """Return PyVRP's routes."""
     import pyvrp
 
-    size, rules = objective.size, objective.rules
+    size, rules = instance.size, instance.fleet
     order = [size, *range(size)]  # the depot comes first
-    costs: Any = np.round(WHOLE * objective.visits.travel[np.ix_(order, order)]).astype(np.int64)
+    costs: Any = np.round(WHOLE * instance.travel.matrix[np.ix_(order, order)]).astype(np.int64)
     data = pyvrp.ProblemData(
         [pyvrp.Location(0, 0) for _ in costs],
         [pyvrp.Client(vertex) for vertex in range(1, len(costs))],
@@ -185,12 +187,12 @@ def beside_pyvrp(options: argparse.Namespace) -> None:
     print(f"\nPyVRP {version('pyvrp')}\n\n| T | map | vehicles | limit | learnroute | PyVRP | learnroute / PyVRP |")
     print("|---|---|---|---|---|---|---|")
     for size, place, count in itertools.product(options.sizes or SIZES_PYVRP, options.maps, options.counts):
-        objective = travel_alone(size, place, count)
+        instance = travel_alone(size, place, count)
         ours, theirs = (
-            float(np.mean([objective(find(objective, options.seconds, seed)) for seed in range(options.seeds)]))
+            float(np.mean([instance(find(instance, options.seconds, seed)) for seed in range(options.seeds)]))
             for find in (routes_after, routes_of_pyvrp)
         )
-        found = f"{objective.rules.limit:.3f} | {ours:.4f} | {theirs:.4f} | {ours / theirs - 1:+.2%}"
+        found = f"{instance.fleet.limit:.3f} | {ours:.4f} | {theirs:.4f} | {ours / theirs - 1:+.2%}"
         print(f"| {size} | {place} | {count} | {found} |", flush=True)
 
 

@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 
 import numpy as np
 
 from learnroute import Learner, Plan, Problem, expected_loss, plan
-from learnroute.model.linear import Paired
-from learnroute.model.losses import objective_of
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.tuning import tune_for
@@ -47,9 +44,8 @@ def worth(size: int, seeds: int) -> list[str]:
         for seed in range(seeds):
             problem = drawn(size, seed)
             asked = problem.with_regularization(strength) if strength else tuned(problem)
-            objective = objective_of(asked)
-            assert isinstance(objective, Paired)
-            blind = objective.pairs._relax(0.0).objective(objective.travel, objective.ends)
+            orders = asked.instance.orders
+            blind = orders.error._relax(0.0).objective(orders.travel, orders.ends)
             route = held_karp(blind, np.random.default_rng(0), Budget()).order
             best = plan(asked, "exact").loss.total
             excess.append(100 * (expected_loss(asked, route).total / best - 1))
@@ -60,7 +56,7 @@ def worth(size: int, seeds: int) -> list[str]:
 
 def tuned(problem: Problem) -> Problem:
     """Return the problem with the best λ for its shortest route."""
-    shortest: Sequence[int] = plan(problem, "travel").order
+    shortest = plan(problem, "travel").visits
     return problem.with_regularization(
         tune_for(problem.with_regularization(1.0), shortest, "auto", Budget()).regularization
     )

@@ -11,11 +11,10 @@ import argparse
 import time
 
 import numpy as np
-from learnroute.solvers.visits.ng_routes import ng_route_bound
 
 from learnroute import Learner, Problem, Visits, plan
-from learnroute.model.losses import visit_objective_of
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.exact.visit_ng_routes import ng_route_bound
 from learnroute.solvers.params import DEFAULTS
 
 FEATURES = (80, 120)  # with n = 100
@@ -39,10 +38,9 @@ def drawn(size: int, features: int, clustered: bool, budget: float | None) -> Pr
 
 def gap_of(problem: Problem, seconds: float) -> tuple[float, float]:
     """Return the gap of the route found by search, and the processor seconds of the bound."""
-    objective = visit_objective_of(problem)
-    value = objective(plan(problem, "search", time_limit=seconds).order)
+    value = problem.instance(plan(problem, "search", time_limit=seconds).visits)
     began = time.process_time()
-    found = ng_route_bound(objective, value, Budget(), DEFAULTS.visit_bound)
+    found = ng_route_bound(problem.instance, value, Budget(), DEFAULTS.visit_bound)
     assert found is not None
     return value / found.bound - 1, time.process_time() - began
 

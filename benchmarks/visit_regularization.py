@@ -71,8 +71,7 @@ def travel_of(problem: Problem, visits: Sequence[int]) -> float:
 
 def sequences(problem: Problem) -> list[tuple[int, ...]]:
     """Return all feasible sequences of visits."""
-    rules, constraints = problem.rules, problem.constraints
-    assert rules is not None
+    rules, constraints = problem.visit_rules, problem.constraints
     must, found = set(np.flatnonzero(rules.required).tolist()), []
     for many in range(1, rules.at_most + 1):
         for visits in itertools.product(np.flatnonzero(rules.allowed).tolist(), repeat=many):

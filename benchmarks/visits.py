@@ -16,14 +16,15 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from learnroute.model.visit_objective import VisitObjective, VisitRules
-from learnroute.solvers.visits.exact import exact
-from learnroute.solvers.visits.search import search
 
 from learnroute import Learner, Problem
 from learnroute.model.ends import Ends
+from learnroute.model.instance import Instance
 from learnroute.model.linear import ANYWHERE
+from learnroute.model.rules import VisitRules
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.methods import METHODS
+from learnroute.solvers.solve import solve
 
 SAMPLES, NOISE = 100, 0.5
 LEARNERS: dict[str, tuple[int, float | None]] = {
@@ -37,12 +38,9 @@ LEARNERS: dict[str, tuple[int, float | None]] = {
 ROWS = ((1e-5, 0.0), (1e-3, 0.0), (0.03, 0.0), (0.03, 0.5), (0.03, 1.0))
 
 
-def visits_of(problem: Problem, rate: float, rules: VisitRules, ends: Ends = ANYWHERE) -> VisitObjective:
-    """Return the objective of visits to the regions of a problem."""
-    known = problem.dissimilarities
-    total = math.fsum(known.initial)
-    assert problem.travel is not None
-    return VisitObjective(problem.travel, rate, ends, known, problem.updates, total, problem.size, rules)
+def visits_of(problem: Problem, rate: float, rules: VisitRules, ends: Ends = ANYWHERE) -> Instance:
+    """Return the instance of visits to the regions of a problem."""
+    return replace(problem.instance, rate=rate, ends=ends, visits=rules)
 
 
 def drawn(size: int, learner: str, clustered: bool, seed: int = 0) -> Problem:
@@ -59,25 +57,26 @@ def drawn(size: int, learner: str, clustered: bool, seed: int = 0) -> Problem:
     return problem if strength is None else problem.with_regularization(strength)
 
 
-def row_of(size: int, learner: str, clustered: bool, rate: float, share: float) -> VisitObjective:
-    """Return the objective of a row."""
+def row_of(size: int, learner: str, clustered: bool, rate: float, share: float) -> Instance:
+    """Return the instance of a row."""
     problem = drawn(size, learner, clustered)
     required = np.isin(np.arange(size), np.random.default_rng(size).permutation(size)[: int(share * size)])
     rules = VisitRules(required, np.ones(size, dtype=np.int64), size)
     return visits_of(problem, rate * math.fsum(problem.dissimilarities.initial), rules)
 
 
-def floor(objective: VisitObjective) -> float:
+def floor(instance: Instance) -> float:
     """Return the error of the mean model, a lower bound for every sequence."""
-    vectors = objective.known.points
+    vectors = instance.known.points
     return float(((vectors - vectors.mean(axis=0)) ** 2).sum())
 
 
-def best_value(objective: VisitObjective, seconds: float, seed: int) -> tuple[float, int]:
+def best_value(instance: Instance, seconds: float, seed: int) -> tuple[float, int]:
     """Return the value found in the given number of seconds, and the number of visits."""
-    found = search(objective, np.random.default_rng(seed), Budget.of(seconds, spend_all=True)).order
-    assert objective.allows(found)
-    return objective(found), len(found)
+    budget = Budget.of(seconds, spend_all=True)
+    found = solve(instance, METHODS["search"], np.random.default_rng(seed), budget, bounds=False).routes
+    assert instance.allows(found)
+    return instance(found), len(found.regions)
 
 
 def proofs() -> None:
@@ -95,13 +94,16 @@ def proofs() -> None:
     for name, (size, learner, repeat, most, budget, closed) in cases.items():
         problem = drawn(size, learner, False)
         rules = VisitRules(np.zeros(size, dtype=bool), np.full(size, repeat), most, budget)
-        objective = visits_of(problem, 0.003 * math.fsum(problem.dissimilarities.initial), rules, Ends(closed=closed))
-        tables = (np.broadcast_to(table[0], (most, size)) for table in objective.updates.tables)
-        objective = replace(objective, updates=type(objective.updates)(*tables))
+        instance = visits_of(problem, 0.003 * math.fsum(problem.dissimilarities.initial), rules, Ends(closed=closed))
+        tables = (np.broadcast_to(table[0], (most, size)) for table in instance.updates.tables)
+        instance = replace(instance, updates=type(instance.updates)(*tables))
         started = time.process_time()
-        answer = exact(objective, np.random.default_rng(0), Budget())
+        answer = solve(instance, METHODS["exact"], np.random.default_rng(0), Budget())
         assert answer.optimal
-        print(f"| {name} | {size} | {most} | {len(answer.order)} | {time.process_time() - started:.2f} |", flush=True)
+        print(
+            f"| {name} | {size} | {most} | {len(answer.routes.regions)} | {time.process_time() - started:.2f} |",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -125,11 +127,11 @@ def main() -> None:
         for learner in options.learners:
             for kind in options.maps:
                 for rate, share in (ROWS[row] for row in options.rows):
-                    objective = row_of(size, learner, kind == "clustered", rate, share)
-                    longer = [best_value(objective, options.long, 100 + seed) for seed in range(options.restarts)]
-                    quick = [best_value(objective, options.seconds, seed) for seed in range(options.seeds)]
+                    instance = row_of(size, learner, kind == "clustered", rate, share)
+                    longer = [best_value(instance, options.long, 100 + seed) for seed in range(options.restarts)]
+                    quick = [best_value(instance, options.seconds, seed) for seed in range(options.seeds)]
                     best, visits = min([*longer, *quick])
-                    excess = 100 * (float(np.mean([value for value, _ in quick])) - best) / (best - floor(objective))
+                    excess = 100 * (float(np.mean([value for value, _ in quick])) - best) / (best - floor(instance))
                     row = f"{size} | {kind} | {learner} | {rate:g} | {share:.0%} | {visits} | {excess:.2f} %"
                     print(f"| {row} |", flush=True)
 

@@ -262,8 +262,9 @@ def test_weights_of_averages_are_the_best(count: int) -> None:
         weights = merge_weights(means, 6 * between)
         assert weights.min() >= 0
         assert weights.sum() == pytest.approx(1.0, rel=1e-12)
-        least = least_average(means, 6 * between)
-        assert average(means, 6 * between, weights) == pytest.approx(least, rel=1e-9)
+        apart: Any = 6 * between
+        least = least_average(means.tolist(), apart)
+        assert average(means.tolist(), apart, weights.tolist()) == pytest.approx(least, rel=1e-9)
 
 
 @pytest.mark.parametrize("count", [FEW + 1, 20])

@@ -93,7 +93,7 @@ def test_the_error_is_the_weighted_mean_of_those_by_region(learner: Learner) -> 
         errors = error_over_time(problem, order)[-1]  # importance does not change the error in a region
         assert expected_loss(problem, order).error == pytest.approx(float(WEIGHTS @ errors) / 5, rel=1e-12)
         np.testing.assert_allclose(
-            value_of(problem, Routes.of_order(order)).expected_errors, errors[list(order)], rtol=1e-11
+            np.array(value_of(problem, Routes.of_order(order)).expected_errors), errors[list(order)], rtol=1e-11
         )
     bare = problem_of(learner, importance=None)
     np.testing.assert_array_equal(error_over_time(bare, order), error_over_time(problem, order))

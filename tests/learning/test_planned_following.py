@@ -180,12 +180,12 @@ def test_expected_errors_are_those_of_the_recursion(members: dict[str, Any], sam
     order = [2, 0, 3, 1]
     routes = Routes.of_order(order)
     for one in (asked, asked.replace(vectors=None, dissimilarity=delta)):
-        errors = value_of(one, routes).expected_errors
+        errors = np.array(value_of(one, routes).expected_errors)
         np.testing.assert_allclose(errors, error_over_time(one, order)[-1][order], rtol=1e-10)
     assert np.mean(errors) == pytest.approx(evaluate(asked, order).loss.error)
     inflated = asked.replace(vectors=None, dissimilarity=3 * delta, dissimilarity_estimate=delta,
                              initial=3 * asked.initial, initial_estimate=asked.initial)  # fmt: skip
-    np.testing.assert_allclose(value_of(inflated, routes).expected_errors, errors, rtol=1e-10)
+    np.testing.assert_allclose(np.array(value_of(inflated, routes).expected_errors), errors, rtol=1e-10)
 
 
 @pytest.mark.parametrize(("members", "made"), LEARNERS[:3] + LEARNERS[4:])

@@ -28,8 +28,8 @@ from learnroute import (
     tradeoff,
     visit_curve,
 )
-from learnroute.model.losses import Loss
 from learnroute.model.scaling import scaled_places
+from learnroute.model.value import Loss
 from learnroute.plots import draw_comparison, draw_plan
 from learnroute.plots.label_placement import LABEL
 from learnroute.plots.losses import segments_of

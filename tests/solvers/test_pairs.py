@@ -68,7 +68,7 @@ def test_exact_finds_the_best_of_all_orders(seed: int) -> None:
     assert found.lower_bound is not None
     assert found.lower_bound <= best * (1 + 1e-12)
     # from the worst incumbent on
-    worst, rung = Answer(Routes.of_order(max(orders, key=losses.__getitem__)), "given"), SuffixLabelling("most_regions")
+    worst, rung = Answer(Routes.of_order(max(orders, key=losses.__getitem__)), "given"), SuffixLabelling(quick=False)
     assert rung.supports(asked.instance, DEFAULTS)
     again = rung.prove(asked.instance, worst, np.random.default_rng(0), Budget(), DEFAULTS)
     assert again.optimal
@@ -164,7 +164,7 @@ def test_labels_that_are_too_many_prove_nothing() -> None:
     asked = random_objective_problem(2, 8)
     start = Answer(Routes.of_order(plan(asked, "random").order), "random")
     few = DEFAULTS._replace(suffix_labelling=DEFAULTS.suffix_labelling._replace(labels=3))
-    found = SuffixLabelling("most_regions").prove(asked.instance, start, np.random.default_rng(0), Budget(), few)
+    found = SuffixLabelling(quick=False).prove(asked.instance, start, np.random.default_rng(0), Budget(), few)
     assert not found.optimal
     assert found.routes == start.routes
     assert "the limit of 3 labels was reached" in found.notes[0]
@@ -200,7 +200,8 @@ def test_values_along_a_search_are_those_of_its_routes(seed: int, directed: bool
         instance, rng = instance_of(seed, size, directed), np.random.default_rng(seed)
         start = instance.orders.routes(instance.orders.ends.repair(rng.permutation(size)))
         for rearranged in (0.0, 0.5, 1.0):
-            annealing, value = Annealing(instance, rng, DEFAULTS.ruin._replace(rearranged=rearranged)), instance(start)
+            params = DEFAULTS._replace(ruin=DEFAULTS.ruin._replace(rearranged=rearranged))
+            annealing, value = Annealing(instance, rng, params), instance(start)
             annealing.begin(start, instance.service(start))
             annealing.search.insert(np.empty(0, dtype=np.int64))
             assert annealing.search.best_value == pytest.approx(value, rel=1e-9)

@@ -226,7 +226,7 @@ def test_proof_that_runs_out_of_time_claims_nothing() -> None:
 def test_required_regions_are_inserted_in_several_calls() -> None:
     instance = random_instance(np.random.default_rng(2), 40, rate=5.0, required=range(40))
     params = DEFAULTS._replace(ruin=DEFAULTS.ruin._replace(work=1.0, iterations=1, descent=1))
-    annealing = Annealing(instance, np.random.default_rng(0), params.ruin)
+    annealing = Annealing(instance, np.random.default_rng(0), params)
     assert annealing.iterations_per_call == 1
     found = annealing.descend(None, Budget())
     assert found is not None
