@@ -26,12 +26,12 @@ from learnroute import (
 )
 from learnroute.errors import InputError
 from learnroute.learning import ProximalRegressor, RouteRegressor, rehearse, simulation
+from learnroute.model.instance import Instance
 from learnroute.model.learners import Proximal
 from learnroute.model.routes import Routes
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Budget, Rounds
-from learnroute.solvers.methods import Method
 from learnroute.study.families import random_problem
 
 STEP = 1e-3  # seconds that pass with each reading of the clock
@@ -47,18 +47,18 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.deadline = 1000.0, np.inf
         self.readings = self.solves = self.strengths = 0
-        solve, moments = Method.solve, proximal_moments
+        begin, moments = Instance.without_idle, proximal_moments
 
-        def counted_solve(method: Method, *given: Any, **named: Any) -> Any:
+        def counted_begin(instance: Instance) -> Instance:
             self.solves += self.late
-            return solve(method, *given, **named)
+            return begin(instance)
 
         def counted_moments(features: int, samples: int, regularization: Any) -> Any:
             self.strengths += self.late * np.size(regularization)
             return moments(features, samples, regularization)
 
         monkeypatch.setattr(time, "monotonic", self.read)
-        monkeypatch.setattr(Method, "solve", counted_solve)
+        monkeypatch.setattr(Instance, "without_idle", counted_begin)  # called by each solve
         monkeypatch.setattr(tuning, "proximal_moments", counted_moments)
 
     @property
