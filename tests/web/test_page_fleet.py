@@ -158,7 +158,7 @@ def test_a_refusal_is_shown_in_plain_words(opened: Open) -> None:
     assert route(page)[0] == "Harbour"
 
 
-@pytest.mark.parametrize("remedy", ["limit", "rate", "undo"])
+@pytest.mark.parametrize("remedy", ["limit", "visits", "undo"])
 def test_marks_of_refused_fields_go_with_the_reason(opened: Open, remedy: str) -> None:
     page = opened()
     fill(page, vehicles="2", limit="1")
@@ -169,7 +169,7 @@ def test_marks_of_refused_fields_go_with_the_reason(opened: Open, remedy: str) -
         page.click("#undo")
         settle(page)
     else:
-        fill(page, vehicles="1")
-        fill(page, limit="")
+        page.check("#visit-paying")
+        settle(page)
     assert page.inner_text("#status") in ("", "Undone.")
     assert page.locator('[aria-invalid="true"]').count() == 0
