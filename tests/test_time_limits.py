@@ -47,18 +47,18 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.deadline = 1000.0, np.inf
         self.readings = self.solves = self.strengths = 0
-        start, moments = Instance.without_idle, proximal_moments
+        begin, moments = Instance.without_idle, proximal_moments
 
-        def counted_start(instance: Instance) -> Instance:  # each solver begins with that
+        def counted_begin(instance: Instance) -> Instance:
             self.solves += self.late
-            return start(instance)
+            return begin(instance)
 
         def counted_moments(features: int, samples: int, regularization: Any) -> Any:
             self.strengths += self.late * np.size(regularization)
             return moments(features, samples, regularization)
 
         monkeypatch.setattr(time, "monotonic", self.read)
-        monkeypatch.setattr(Instance, "without_idle", counted_start)
+        monkeypatch.setattr(Instance, "without_idle", counted_begin)  # called by each solve
         monkeypatch.setattr(tuning, "proximal_moments", counted_moments)
 
     @property
