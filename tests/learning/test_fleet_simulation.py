@@ -8,8 +8,7 @@ from scipy.stats import ks_2samp
 
 from learnroute import Fleet, InputError, Learner, Problem, Visits, evaluate, plan
 from learnroute.learning import simulate
-from learnroute.model.instance import UNTRAINED
-from learnroute.model.routes import Routes
+from learnroute.model.routes import UNTRAINED, Routes
 from oracle import law_of
 
 SIZE = 4

@@ -28,8 +28,8 @@ from learnroute.learning import (
 from learnroute.learning.affine_maps import Draws, LinearTrainings
 from learnroute.learning.rehearsal_work import is_less, problem_of_samples
 from learnroute.learning.rehearsed_routes import RehearsedRoutes
-from learnroute.model.instance import UNTRAINED, Instance, Service
-from learnroute.model.routes import Routes
+from learnroute.model.instance import Instance, Service
+from learnroute.model.routes import UNTRAINED, Routes
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.rehearsal import Annealing, first_routes, shuffle
 

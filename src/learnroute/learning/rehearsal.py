@@ -32,13 +32,13 @@ from learnroute.learning.preparation import Scaling, learn_scaling
 from learnroute.learning.records import learner_record
 from learnroute.learning.rehearsal_work import GeneralWork, LinearWork, RehearsalOutcome, Work, replace_strength
 from learnroute.learning.serving import PlannedFleet
-from learnroute.model.instance import UNTRAINED, Service
+from learnroute.model.instance import Service
 from learnroute.model.learners import Calibrated, Proximal
 from learnroute.model.order_effect import OrderEffect
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.result_mixin import ResultMixin
-from learnroute.model.routes import Routes
+from learnroute.model.routes import UNTRAINED, Routes
 from learnroute.model.table import Column, Sheet, Table, route_difference, route_text
 from learnroute.model.validation import FloatArray, as_choice, as_count, freeze
 from learnroute.solvers.contract import Budget, Progress

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute.learning.affine_maps import LinearTrainings
-from learnroute.model.instance import UNTRAINED, Instance, Service
+from learnroute.model.instance import Instance, Service
 from learnroute.model.merge_weights import merge_weights
-from learnroute.model.routes import Routes
+from learnroute.model.routes import UNTRAINED, Routes
 from learnroute.model.validation import FloatArray, freeze
 from learnroute.solvers.rehearsal import RehearsalModel
 

@@ -32,8 +32,9 @@ from typing import NamedTuple
 import numpy as np
 
 from learnroute.learning.krylov import move, trainings_of
-from learnroute.model.instance import UNTRAINED, Service
+from learnroute.model.instance import Service
 from learnroute.model.learners import Gradient, Learner, LeastSquares, Proximal
+from learnroute.model.routes import UNTRAINED
 from learnroute.model.validation import FloatArray, IntArray
 
 

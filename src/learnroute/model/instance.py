@@ -34,12 +34,11 @@ from learnroute.model.law import (
 from learnroute.model.merge_weights import merge_weights
 from learnroute.model.relaxation import Orders
 from learnroute.model.rounding import SAME, is_less
-from learnroute.model.routes import Routes
+from learnroute.model.routes import UNTRAINED, Routes
 from learnroute.model.rules import FleetRules, VisitRules
 from learnroute.model.travel import Travel, TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray, freeze
 
-UNTRAINED = -1  # stands for the initial model, which no visit trains, in place of a model's number
 DENSE_STOPS = 3000  # stops up to which a matrix of travel costs is built for a search
 
 

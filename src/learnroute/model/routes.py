@@ -9,6 +9,8 @@ import numpy as np
 
 from learnroute.model.validation import IntArray
 
+UNTRAINED = -1  # stands for the initial model, which no visit trains, in place of a model's number
+
 
 class Routes(NamedTuple):
     """The visits of each vehicle in order, by region, and the model that each visit trains."""

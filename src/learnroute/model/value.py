@@ -12,10 +12,10 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.model.dissimilarities import Dissimilarities, distance_sums
 from learnroute.model.given_routes import check_routes
-from learnroute.model.instance import UNTRAINED, Instance, Service
+from learnroute.model.instance import Instance, Service
 from learnroute.model.law import ModelErrors, Step, follow, products_after
 from learnroute.model.problem import Problem
-from learnroute.model.routes import Routes
+from learnroute.model.routes import UNTRAINED, Routes
 from learnroute.model.validation import FloatArray, IntArray, freeze
 
 MOST_CONTRIBUTIONS = 100  # visits of a fleet up to which the loss without each of them is computed

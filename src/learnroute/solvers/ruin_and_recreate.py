@@ -17,9 +17,9 @@ import numpy as np
 
 from learnroute import _core
 from learnroute.errors import InputError, not_below
-from learnroute.model.instance import UNTRAINED, Instance, Service
+from learnroute.model.instance import Instance, Service
 from learnroute.model.rounding import SAME, is_less
-from learnroute.model.routes import Routes
+from learnroute.model.routes import UNTRAINED, Routes
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.core_instance import CoreInstance

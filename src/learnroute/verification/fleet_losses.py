@@ -16,9 +16,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.model.instance import UNTRAINED
 from learnroute.model.problem import Problem
-from learnroute.model.routes import Routes
+from learnroute.model.routes import UNTRAINED, Routes
 from learnroute.model.rules import FleetRules
 from learnroute.verification.exact import ONE, Interval
 from learnroute.verification.law import law_of, times

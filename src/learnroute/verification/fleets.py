@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import show
-from learnroute.model.instance import UNTRAINED
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import margin
-from learnroute.model.routes import Routes
+from learnroute.model.routes import UNTRAINED, Routes
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check
 from learnroute.verification.claims import DIGITS, SMALLEST, TOLERANCE, PlanClaims, format_number, is_near, is_same
 from learnroute.verification.fleet_losses import (
