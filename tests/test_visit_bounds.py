@@ -233,7 +233,7 @@ def test_a_bound_that_rounding_keeps_below_its_target_takes_few_steps(
         return cheapest(self, network, multipliers)
 
     monkeypatch.setattr(ng_routes._Relaxation, "cheapest", count)
-    found = plan(problem, "search")
+    found = plan(problem, "search", initial=["R1", *["R3"] * repeat])  # beyond rounding of the error before
     assert found.optimal
     assert np.isfinite(steps).all()
 

@@ -68,10 +68,11 @@ class Ladder(Rung):
         orders = instance.orders
         order = orders.order(answer.routes)
         effort = self._effort(instance, params)
-        if effort is None or orders.exact is None:
+        if effort is None or orders.exact is None or budget.exhausted:
             few = params.held_karp.few_regions if orders.coupled else params.held_karp.most_regions
             quick = params._replace(held_karp=params.held_karp._replace(most_regions=few))
-            return replace(answer, certificate=lower_bound(orders.relaxation, order, budget, quick))
+            bounded = replace(answer, certificate=lower_bound(orders.relaxation, order, budget, quick))
+            return bounded if effort is None else unproved(bounded, budget.end)
         proof = prove(orders.exact, order, budget, params._replace(proof=effort), rng)
         routes = orders.routes(proof.order)
         if proof.optimal:
