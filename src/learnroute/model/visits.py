@@ -134,7 +134,7 @@ class Visits:
             raise InputError("all regions are forbidden; allow at least one", field="visits.forbidden")
         most = self.repeat * int(allowed.sum())
         at_most = most if self.at_most is None else min(most, self.at_most)
-        if at_most > MOST_VISITS:
+        if at_most > max(MOST_VISITS, int(required.sum())):
             reason = f"that allows {at_most:,} visits; reduce repeat or at_most so that there are at most"
             raise InputError(f"{reason} {MOST_VISITS:,}", field="visits.repeat", value=self.repeat)
         if at_most < required.sum():

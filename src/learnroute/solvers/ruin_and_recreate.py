@@ -65,10 +65,10 @@ def find_routes(
 def infeasible(instance: Instance, budget: Budget, params: SolverParams) -> InputError:
     """Return the error for rules that no routes satisfy; it states the travel needed if a limit is too small."""
     rules, fleet = instance.visits, instance.fleet
-    several = fleet.vehicles > 1
+    several = not instance.single
     for field, most, travel, instead in (
         (rules.budget_field, rules.budget, math.fsum, ""),
-        ("fleet.limit", fleet.limit, max, ", or add vehicles" if several else ""),
+        ("fleet.limit", fleet.limit, max, ", or add vehicles" if fleet.models == 1 else ""),
     ):
         shortest = None if math.isinf(most) else shortest_routes(instance, travel is max, budget, params)
         least = -math.inf if shortest is None else travel(instance.travels(shortest))
