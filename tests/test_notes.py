@@ -14,13 +14,17 @@ import pytest
 from calls import call
 from learnroute import (
     Calibrated,
+    Fleet,
     Learner,
     Problem,
     Proximal,
+    Visits,
+    compare_fleets,
     compare_learners,
     evaluate,
     expected_loss,
     plan,
+    visit_curve,
     write_problem,
 )
 from learnroute.model.pooled import floor_of
@@ -48,8 +52,7 @@ def test_dominating_travel_rate_is_reported(name: str, rate: float) -> None:
         assert told is not None
         assert float(told[1]) == pytest.approx(100 * share, rel=0.06)
         assert min(abs(100 - float(told[1])), float(told[1])) > 0
-        assert "--travel-rate" in note
-        assert "learnroute tradeoff" in note
+        assert "trade-off" in note
         assert "\n" not in note
         assert len(note) <= 500
         even = re.search(r"with ([\de.+-]+), travel and the error", note)
@@ -204,3 +207,34 @@ def test_predictions_that_can_be_are_not_doubted() -> None:
     assert [
         note for note in found.notes if "below 0 in " in note and f"the least {min(found.expected_errors):.4g}" in note
     ]
+
+
+def test_tables_of_visits_and_fleets_doubt_their_best_row() -> None:
+    problem = noisy(1, Proximal(10, 30, 0.5, regularization="auto"), size=5)
+    for table in (visit_curve(problem), compare_fleets(problem, vehicles=[1, 2], models=[], serve="merged", rounds=1)):
+        said = doubts(table.notes)
+        assert any("is below" in note for note in said)
+        assert table.to_dict()["notes"] == list(table.notes)
+    near = small(Proximal(60, 100, 0.5, regularization="auto"), initial=[0.01] * 4, visits=Visits("all"))
+    assert any("λ = 1e+09 is at an end" in note for note in visit_curve(near).notes)
+
+
+def test_notes_speak_of_no_options_of_the_command_line() -> None:
+    """They are shown on the page and in notebooks, too."""
+    rng = np.random.default_rng(1)
+    vectors = rng.standard_normal((6, 3))
+    delta = ((vectors[:, None] - vectors) ** 2).sum(axis=2)
+    travel = rng.uniform(0.1, 10, (6, 6)) * (1 - np.eye(6))
+    asked = Problem(
+        travel + travel.T, LEARNERS["over"], dissimilarity=delta, dissimilarity_estimate=delta,
+        initial=rng.uniform(1, 2, 6), travel_rate=1e-6,
+    )  # fmt: skip
+    fleet = asked.replace(learner=PROXIMAL, fleet=Fleet(vehicles=2, serve="own"))
+    plans = [plan(asked, "algorithm1"), plan(asked), plan(fleet)]
+    assert "travel_rate" in "".join(plans[1].notes)
+    assert "not a metric" in plans[0].guarantee.reason
+    assert "favours regions" in "".join(plans[2].notes)
+    for found in plans:
+        said = " ".join([*found.notes, found.guarantee.reason])
+        assert "--" not in said
+        assert "`learnroute" not in said

@@ -20,7 +20,7 @@ from learnroute.model.validation import as_choice, as_count
 from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
-from learnroute.tuning import GRID, check_initial_model, minimise
+from learnroute.tuning import GRID, check_initial_model, doubts_of, minimise
 
 FEDERATED = "federated"
 ROUNDS = 10
@@ -247,6 +247,7 @@ def compare_fleets(
                 raise
             notes.append(said)
         budget.progress("fleets", (k + 1) / len(fleets))
+    notes += doubts_of(row.plan for row in rows if row.plan is not None)
     rows += _federated_rows(problem, rounds, budget)
     return FleetTable(tuple(rows), problem.dissimilarity_kind, tuple(notes), problem=problem)
 

@@ -73,7 +73,7 @@ def _non_metric_reason(problem: Problem, report: MetricReport | None, stop: Call
             return f"the triangle inequality is not checked for more than {MOST_CHECKED} regions"
         report = None if stop() else metric_report(problem.ways.matrix, stop)
     if report is None:
-        return "no time was left to check the triangle inequality; run `learnroute check`"
+        return "no time was left to check the triangle inequality"
     if not report.symmetric:
         return "travel costs differ by direction"
     if report.worst is None:
@@ -81,7 +81,7 @@ def _non_metric_reason(problem: Problem, report: MetricReport | None, stop: Call
     i, via, j = (problem.stops[k] for k in report.worst)
     return (
         f"travel costs are not a metric: {i} to {j} is {report.excess:.3g} cheaper via {via}; "
-        "`learnroute check --repair` repairs them"
+        "shortest paths would be one"
     )
 
 

@@ -24,7 +24,6 @@ from learnroute.model.notes import (
     impossible_error_notes,
     initial_model_note,
     law_note,
-    regularization_note,
     travel_note,
     visits_notes,
 )
@@ -47,6 +46,7 @@ from learnroute.tuning import (
     Key,
     Tuned,
     objective_for_method,
+    range_note,
     route_finder,
     solve_visits,
     starting_routes,
@@ -240,7 +240,7 @@ def _choice_note(made: Plan, problem: Problem, found: Tuned) -> Plan:
     """Add how the regularisation was chosen, and a note if it is at an end of its range."""
     return replace(
         made,
-        notes=(*made.notes, *regularization_note(found.regularization, *found.searched)),
+        notes=(*made.notes, *range_note(found.regularization)),
         chosen=str(problem.learner.training["regularization"]),
         regularization_range=(found.low, found.high),
     )

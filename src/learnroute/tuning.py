@@ -21,8 +21,10 @@ from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, train
 from learnroute.model.learners import SCHEDULE, LeastSquares, Proximal
 from learnroute.model.losses import expected_loss, objective_of, travel_cost, visit_objective_of
+from learnroute.model.notes import impossible_error_notes, regularization_note
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
 from learnroute.model.rounding import is_less
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.validation import FloatArray, IntArray
@@ -82,11 +84,20 @@ class Tuned:
     high: float
     seconds: float = 0.0
 
-    @property
-    def searched(self) -> tuple[float, float]:
-        """The range of λ that was searched."""
-        table = FINE if isinstance(self.regularization, tuple) else GRID
-        return float(table[0]), float(table[-1])
+
+def range_note(regularization: float | tuple[float, ...]) -> tuple[str, ...]:
+    """Note that a chosen λ, or some λ of a schedule, is at an end of the range that was searched."""
+    table = FINE if isinstance(regularization, tuple) else GRID
+    return regularization_note(regularization, float(table[0]), float(table[-1]))
+
+
+def doubts_of(plans: Iterable[Plan]) -> tuple[str, ...]:
+    """Return notes on the best of several plans: its error cannot be, or its chosen λ is at an end of its range."""
+    best = min(plans, key=lambda plan: plan.loss.total)
+    assert best.problem is not None
+    assert best.learner is not None
+    at_end = range_note(best.learner.regularization) if best.chosen else ()
+    return (*impossible_error_notes(best.problem, best), *at_end)
 
 
 def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> Solve:

@@ -21,6 +21,7 @@ from learnroute.model.visits import Visits
 from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
+from learnroute.tuning import doubts_of
 
 EVERY = 20  # number of visits up to which every number has a row, ...
 SPACED = 20  # ... and number of rows beyond
@@ -227,6 +228,7 @@ def visit_curve(
     most = optional.most_visits
     fewest = most if optional.rules is None else max(1, int(optional.rules.required.sum()))
     rows: list[VisitRow] = []
+    plans: list[Plan] = []
     notes: list[str] = []
     untrained, floor = untrained_row(optional), floor_of(optional)
     numbers = _numbers(fewest, most)
@@ -247,10 +249,12 @@ def visit_curve(
             notes.append(f"no route of {many} visits is within the travel budget")
             break
         rows.append(VisitRow.of(found))
+        plans.append(found)
         initial = found.fleet or found.order
         budget.progress("visits", (k + 1) / len(numbers))
     if untrained is not None:
         rows.insert(0, untrained)
+    notes += doubts_of(plans)
     return VisitCurve(tuple(rows), floor, problem.dissimilarity_kind, tuple(notes), problem=optional)
 
 

@@ -131,6 +131,18 @@ def test_the_problem_says_that_lambda_is_to_be_chosen() -> None:
     assert not found.problem.learner.undecided
 
 
+def test_three_ties_are_printed_where_they_differ() -> None:
+    rng = np.random.default_rng(2)
+    names = [f"Sampling station {k}" for k in range(40)]
+    data = {name: tuple(rng.normal(size=shape) for shape in ((12, 3), (12,), (6, 3), (6,))) for name in names}
+    found = rehearse(data, ProximalRegressor(1.0), draws=4, trainings=200)
+    (said,) = [text for name, text in found.sheet().lines if name == "ties"]
+    assert found.tied > 3
+    assert said.count("(total ") == 3
+    assert said.startswith(f"{found.tied} other routes cannot be distinguished: visits ")
+    assert all(tie.count("Sampling station") <= 6 for tie in said.split(";"))
+
+
 def test_constraints_hold() -> None:
     found = rehearse(regions(), problem=PROBLEM.replace(constraints=Constraints("D", "B")), draws=4)
     assert (found.route[0], found.route[-1]) == ("D", "B")

@@ -385,7 +385,7 @@ def test_unknown_verdicts_are_rejected() -> None:
     ):
         Calibrated(retention=0.4, coupling=0.1, verdict="perfect")
     with pytest.raises(InputError, match=r"learner\.measure = 3: expected the name of an error measure"):
-        Calibrated(retention=0.4, coupling=0.1, measure=3)
+        Calibrated(retention=0.4, coupling=0.1, measure=3)  # type: ignore[arg-type]
 
 
 def test_a_calibrated_problem_has_the_verdict() -> None:

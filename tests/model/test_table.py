@@ -8,7 +8,7 @@ import math
 
 import pytest
 
-from learnroute.model.table import Column, Sheet, Table, clip
+from learnroute.model.table import Column, Sheet, Table, clip, route_difference
 
 COLUMNS = (
     Column("region", "region", left=True),
@@ -62,3 +62,21 @@ def test_markdown_keeps_names_inside_their_cells() -> None:
 def test_names_are_cut_to_a_readable_length() -> None:
     assert clip("abcdef", 4) == "abc…"
     assert clip("abcd", 4) == "abcd"
+
+
+@pytest.mark.parametrize(
+    ("route", "said"),
+    [
+        ("ABCDE", ""),
+        ("ACBDE", "visits 2–3: C → B"),
+        ("ABXDE", "visit 3: X"),
+        ("ABXCDE", "visit 3: X"),
+        ("ABDE", "without C"),
+        ("AABCDE", "visit 2: A"),
+        ("E", "without A → B → C → D"),
+        ("EDCBA", "visits 1–5: E → D → C → B → A"),
+        ("ZYXWVUTS", "visits 1–8: Z → Y → X → … 3 more … → T → S"),
+    ],
+)
+def test_differences_between_routes(route: str, said: str) -> None:
+    assert route_difference(route, "ABCDE") == said

@@ -56,6 +56,17 @@ def test_a_region_becomes_the_depot_and_routes_start_and_end_there(opened: Open)
     assert page.locator(".depot").is_hidden()
 
 
+def test_new_regions_do_not_take_the_name_of_the_depot(opened: Open) -> None:
+    page = opened()
+    page.click("#add")
+    settle(page)
+    make_depot(page, "New 13")
+    page.click("#add")
+    settle(page)
+    assert page.inner_text("#status.wrong, #status").startswith("Region added")
+    assert "New 14" in route(page)
+
+
 def test_the_depot_moves_with_its_ways_and_goes(opened: Open) -> None:
     page = opened()
     make_depot(page, "Harbour")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page
@@ -221,8 +222,18 @@ def test_formats_are_offered_if_the_places_suit_them(opened: Open, tmp_path: Pat
     assert "plan .yaml" in choices(page)
     page.select_option("#example", "north-sea")
     settle(page)
-    assert {"plan .gpx", "plan .geojson", "plan .plan", "problem .geojson"} <= set(choices(page))
-    assert "plan .yaml" not in choices(page)
+    assert {"plan .gpx", "plan .geojson", "plan .plan", "plan .yaml", "problem .geojson"} <= set(choices(page))
+    page.select_option("#save-what", "plan .yaml")
+    page.click("#save")
+    page.wait_for_selector('#status.wrong:has-text("need places on one flat map")')
+    near = {"regions": ["A", "B", "C"], "coordinates": [[8.0, 47.0], [8.01, 47.0], [8.0, 47.02]], "geographic": True}
+    data = {**near, "dissimilarity": [[0, 1, 2], [1, 0, 1], [2, 1, 0]], "learner": example()["learner"]}
+    (tmp_path / "near.json").write_text(json.dumps(data))
+    open_file(page, tmp_path / "near.json")
+    page.select_option("#save-what", "plan .yaml")
+    with page.expect_download() as saved:
+        page.click("#save")
+    assert "metres east (x) and north (y)" in Path(saved.value.path()).read_text()
     write_problem(random_problem("closure", 5, Learner(80, 100), 1), tmp_path / "nowhere.json")
     open_file(page, tmp_path / "nowhere.json")
     assert not {"plan .gpx", "plan .yaml"} & set(choices(page))
@@ -307,6 +318,26 @@ def test_nothing_is_claimed_if_there_is_no_plan(opened: Open) -> None:
     page.fill("#features", "60")
     settle(page)
     assert "optimal, proved" in page.inner_text('[data-fact="gap"]')
+
+
+def test_another_problem_has_no_loss_until_it_is_planned(opened: Open, tmp_path: Path) -> None:
+    """Also if it has as many regions, and comes from a file of the same name."""
+    page = opened()
+    data = example("city-survey")
+    (tmp_path / "own.json").write_text(json.dumps(data))
+    open_file(page, tmp_path / "own.json")
+    assert total(page) > 0
+    held: list[Any] = []
+    page.route("**/api/plan", lambda request: held.append(request))
+    (tmp_path / "own.json").write_text(json.dumps({**data, "travel_rate": 3}))
+    page.set_input_files("#file", tmp_path / "own.json")
+    wait_until(page, lambda: len(held) == 1)
+    assert page.inner_text("#total") == "–"
+    assert page.locator("#verdict dd, #parts td, #stops li, .leg, #heat .cell").count() == 0
+    held[0].continue_()
+    page.unroute("**/api/plan")
+    settle(page)
+    assert total(page) == pytest.approx(plan(read_problem(tmp_path / "own.json")).loss.total, rel=1e-5)
 
 
 def test_streets_over_http(service: Service) -> None:

@@ -156,3 +156,20 @@ def test_a_refusal_is_shown_in_plain_words(opened: Open) -> None:
     fill(page, vehicles="1")
     assert page.inner_text("#status") == ""
     assert route(page)[0] == "Harbour"
+
+
+@pytest.mark.parametrize("remedy", ["limit", "visits", "undo"])
+def test_marks_of_refused_fields_go_with_the_reason(opened: Open, remedy: str) -> None:
+    page = opened()
+    fill(page, vehicles="2", limit="1")
+    assert page.get_attribute("#limit", "aria-invalid") == "true"
+    if remedy == "limit":
+        fill(page, limit="1000")
+    elif remedy == "undo":
+        page.click("#undo")
+        settle(page)
+    else:
+        page.check("#visit-paying")
+        settle(page)
+    assert page.inner_text("#status") in ("", "Undone.")
+    assert page.locator('[aria-invalid="true"]').count() == 0

@@ -16,7 +16,7 @@ import numpy as np
 from learnroute.errors import InputError, check_type
 from learnroute.model.learners import LeastSquares, Proximal
 from learnroute.model.losses import check_one_model, expected_loss, travel_cost
-from learnroute.model.notes import KINDS, regularization_note
+from learnroute.model.notes import KINDS
 from learnroute.model.pooled import floor_of, pooled_curve
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
@@ -33,6 +33,7 @@ from learnroute.tuning import (
     error_curve,
     flat_range,
     minimise,
+    range_note,
     route_finder,
     running_mean,
     shortest_of,
@@ -388,7 +389,7 @@ class _Table:
             )
         if problem.initial_sum / problem.size < floor_of(problem):
             notes.append("according to initial, the initial model is better than the mean model; check these values")
-        notes += regularization_note(self.together.regularization, *self.together.searched)
+        notes += range_note(self.together.regularization)
         if self.late:
             notes.append("stopped by the time limit: some curves over λ are missing")
         return tuple(notes)

@@ -42,9 +42,7 @@ def is_classifier(model: Any) -> bool:
     if isinstance(steps, list) and steps and hasattr(model, "named_steps"):
         return is_classifier(steps[-1][1])
     if hasattr(model, "__sklearn_tags__"):
-        from sklearn.base import is_classifier as has_tag
-
-        return bool(has_tag(model))
+        return bool(model.__sklearn_tags__().estimator_type == "classifier")
     if getattr(model, "_estimator_type", None) == "classifier" or hasattr(model, "classes_"):
         return True
     return _requires_classes(model) if hasattr(model, "partial_fit") else hasattr(model, "predict_proba_many")

@@ -38,7 +38,7 @@ from learnroute.model.order_effect import OrderEffect
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.result_mixin import ResultMixin
-from learnroute.model.table import Column, Sheet, Table, route_text
+from learnroute.model.table import Column, Sheet, Table, route_difference, route_text
 from learnroute.model.validation import FloatArray, as_choice, as_count, freeze
 from learnroute.solvers.contract import Budget, Progress
 
@@ -46,6 +46,7 @@ METHOD = "rehearsal"
 AUTO = "auto"
 DRAWS = 32  # divisions of the samples for the search; as many others evaluate the chosen route
 MOST_TIES = 10  # ties listed in the result
+SHOWN_TIES = 3  # of these, ties that are printed
 NO_GUARANTEE = Guarantee(None, "rehearsed routes have no guarantee")
 
 
@@ -186,15 +187,20 @@ class Rehearsal(ResultMixin):
         if self.plan.travel_cost > 0:
             lines.append(("travel", f"{self.plan.travel_cost:.6g}; total loss {self.total:.6g} per region"))
         if self.tied:
-            said = "; ".join(
-                f"{' | '.join(', '.join(route) for route in tie.routes)} (total {tie.total:.4g})"
-                for tie in self.ties[:3]
-            )
+            said = "; ".join(f"{self._difference(tie)} (total {tie.total:.4g})" for tie in self.ties[:SHOWN_TIES])
             lines.append(("ties", f"{self.tied} other routes cannot be distinguished: {said}"))
         lines.append(("cost", f"{self.trainings:,} trainings, {self.seconds:.1f} s; error of a random order "
                               f"{self.random.mean:.4g}, of this one {self.error:.4g}"))  # fmt: skip
         headline = f"{self.plan.visited}, rehearsed error {self.error:.5g} ± {self.standard_error:.2g}"
         return Sheet(headline, (self.table(),), (*lines, *(("note", note) for note in self.notes)))
+
+    def _difference(self, tie: Tie) -> str:
+        """Return where tied routes differ from the chosen ones."""
+        found = []
+        for vehicle, (route, chosen) in enumerate(zip(tie.routes, self.routes, strict=True), 1):
+            if said := route_difference(route, chosen):
+                found.append(f"vehicle {vehicle}, {said}" if self.plan.several else said)
+        return " | ".join(found) or "the same visits train other models"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""

@@ -85,9 +85,9 @@ def travel_note(problem: Problem, loss: Loss) -> tuple[str, ...]:
     unit = problem.travel_unit or "unit of travel"
     even = problem.travel_rate * by_route / loss.travel
     return (
-        f"travel is {_percent(share)} of the loss, so {decides}. travel_rate (--travel-rate) is the loss per {unit}, "
+        f"travel is {_percent(share)} of the loss, so {decides}. travel_rate is the loss per {unit}, "
         f"here {problem.travel_rate:g}; with {even:.2g}, travel and the error from dissimilar regions would be equal "
-        "on this route. `learnroute tradeoff` shows the routes for all rates",
+        "on this route. The trade-off has the routes for all rates",
     )
 
 
@@ -124,7 +124,7 @@ def impossible_error_notes(problem: Problem, plan: Plan) -> tuple[str, ...]:
     if error < floor - PRINTED * abs(floor):
         notes.append(
             f"the expected error, {error:.4g}, is below {floor:.4g}, the error of the mean of all models by the same "
-            "dissimilarities, which no single model can beat, so it is too small; `learnroute follow` measures it"
+            "dissimilarities, which no single model can beat, so it is too small; training along the plan measures it"
         )
     wrong = np.flatnonzero(errors < -PRINTED * np.abs(errors).max())
     if wrong.size:
@@ -163,7 +163,7 @@ def fleet_notes(problem: Problem) -> tuple[str, ...]:
         return ()
     return (
         "models are assigned by estimated dissimilarities, which favours regions whose estimates are too small, so the "
-        "expected error is too small, too; `learnroute follow` measures it",
+        "expected error is too small, too; training along the plan measures it",
     )
 
 

@@ -154,6 +154,17 @@ def route_text(route: Sequence[str], closed: bool = False, depot: str | None = N
     return " → ".join([*stops, "back"] if closed else stops)
 
 
+def route_difference(route: Sequence[str], other: Sequence[str]) -> str:
+    """Return where a route differs from another one as short text: `visits 2–4: B → A → C`, `without A`."""
+    fewest = min(len(route), len(other))
+    first = next((k for k in range(fewest) if route[k] != other[k]), fewest)
+    alike = next((k for k in range(fewest - first) if route[-k - 1] != other[-k - 1]), fewest - first)
+    own, replaced = route[first : len(route) - alike], other[first : len(other) - alike]
+    if not own:
+        return f"without {route_text(replaced)}" if replaced else ""
+    return f"visit{f's {first + 1}–{first + len(own)}' if len(own) > 1 else f' {first + 1}'}: {route_text(own)}"
+
+
 def _is_missing(value: Any) -> bool:
     return value is None or value != value  # NaN
 

@@ -263,7 +263,7 @@ class PlanFormats(BaseModel):
 
     write: list[str]
     degrees: list[str] = Field(description="Formats that need longitudes and latitudes")
-    plane: list[str] = Field(description="Formats that need coordinates in a plane")
+    plane: list[str] = Field(description="Formats that need coordinates: in a plane, or of places near each other")
 
 
 class Formats(BaseModel):

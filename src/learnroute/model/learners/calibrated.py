@@ -76,7 +76,11 @@ class Calibrated(Learner):
             "coupling": "q, the share of the trained region's error by which all errors decrease; at most p₁",
             "common_retention": "ρ, the share of a common gain that remains after a later visit; default p₁ - q",
         }
-        kinds = {**dict.fromkeys(texts, share), "verdict": {"enum": list(VERDICTS)}, "measure": {"type": "string"}}
+        kinds: dict[str, dict[str, Any]] = {
+            **dict.fromkeys(texts, share),
+            "verdict": {"enum": list(VERDICTS)},
+            "measure": {"type": "string"},
+        }
         texts |= {"verdict": "whether the measurements support the law", "measure": "the error measure of the law"}
         return {
             name: {**kinds[name], "description": f"For the rule calibrated: {text}"} for name, text in texts.items()

@@ -13,7 +13,7 @@ import { basis, shape, showLearner, slid, trained, undecided } from "./learner.j
 import { RouteMap } from "./map.js";
 import { showLegend, showNoPlan, showPlan, showRegime, showRivals, showStops } from "./panels.js";
 import { added, detours, moved, removed, scores, waysWithOneLess, waysWithOneMore, waysWithout } from "./problem.js";
-import { complain, refuse, say } from "./saying.js";
+import { accept, complain, refuse, say } from "./saying.js";
 import { listenToTerms } from "./terms.js";
 import { startTheme } from "./theme.js";
 import { Tradeoff } from "./tradeoff.js";
@@ -49,7 +49,7 @@ function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_m
   const made = { ...problem, coordinates: problem.coordinates ?? places.slice(0, size), regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) };
   if (problem.depot) made.depot = { ...problem.depot, coordinates: problem.depot.coordinates ?? places[size] };
   const geographic = problem.geographic ?? false;
-  restore({ problem: made, rate, geographic, madeUp, ways, source, detour: detours(made, geographic), method: state.method, given: null, chosen: null });
+  restore({ problem: made, rate, geographic, madeUp, ways, source, detour: detours(made, geographic), method: state.method, given: null, chosen: null }, true);
   steps.record(snapshot());
   showSteps();
 }
@@ -60,21 +60,20 @@ function snapshot() {
   return { problem, rate, method, given, geographic, madeUp, detour, ways, source, chosen };
 }
 
-/** Show a stored state: an earlier step, or the one before a reload. */
-function restore(old) {
+/** Show a stored state: an earlier step, or the one before a reload; or, if `other`, another problem. */
+function restore(old, other = false) {
   player.stop();
   if (document.activeElement.type === "number") document.activeElement.blur(); // a focused field keeps what is being typed
-  const anew = !state.problem || old.problem.travel.length !== state.problem.travel.length || old.geographic !== state.geographic || old.source !== state.source;
+  const anew = other || !state.problem || old.problem.travel.length !== state.problem.travel.length || old.geographic !== state.geographic || old.source !== state.source;
   Object.assign(state, old, { selected: null, before: null, part: 1 });
   if (anew) {
-    forgetPlan();
+    showNothing();
     state.time = Infinity; // the end
     map.fit(state.problem, state.geographic);
   }
   const { features, samples, noise } = shape(old.problem.learner);
   const shown = { projection: old.geographic ? "geographic" : "plain", features, samples, noise, rate: old.rate, method: old.method };
   for (const [id, value] of Object.entries(shown)) $(id).value = value;
-  for (const id of ["features", "samples", "noise", "rate"]) $(id).setAttribute("aria-invalid", "false");
   showMethod();
   showSource(state);
   showFormats(known, state);
@@ -91,6 +90,16 @@ function showMethod() {
 function forgetPlan() {
   Object.assign(state, { plan: null, histories: null, errorHistory: null });
   for (const rival of Object.values(state.rivals)) rival.plan = null;
+}
+
+/** Clear the plan, and everything on the page that shows it. */
+function showNothing() {
+  forgetPlan();
+  visitCurve.forget();
+  showNoPlan();
+  showStops(state);
+  showMembers(state);
+  showModels(state);
 }
 
 function showSteps() {
@@ -256,6 +265,7 @@ function showHistory(model = state.model) {
 
 async function calculate(signal) {
   const inputs = ["features", "samples", "noise", "initial", "rate", "steps", "step-size", "budget", "at-most", "repeat", "vehicles", "models", "limit"].map($).filter((input) => !input.disabled);
+  accept();
   const wrong = inputs.filter((input) => (input.required && input.value === "") || !input.checkValidity());
   if (!showRegime(state)) throw new Error("There is no plan: the expected error does not exist for this m and n. Change m or n, or increase λ.");
   if (wrong.length) throw new Error(`Check the fields: ${wrong.map((input) => input.parentElement.textContent.trim()).join("; ")}.`);
@@ -328,13 +338,8 @@ function nothing(error) {
     changed(null, false);
     return;
   }
-  forgetPlan();
-  visitCurve.forget();
-  showNoPlan();
+  showNothing();
   showLegend(state);
-  showStops(state);
-  showMembers(state);
-  showModels(state);
   map.draw(state);
   setStale(null);
   document.body.dataset.plans ??= "0";
@@ -363,7 +368,6 @@ function failed(error) {
 
 function readControls(kind = null) {
   const value = (id) => ($(id).value === "" ? NaN : Number($(id).value));
-  for (const id of ["features", "samples", "noise", "rate", "steps", "step-size"]) $(id).setAttribute("aria-invalid", "false");
   state.rate = value("rate");
   state.method = $("method").value;
   const before = state.problem.learner;
@@ -387,14 +391,12 @@ function readControls(kind = null) {
 /** Apply the fields of visits: all regions, or those that pay within limits. */
 function readVisiting(event) {
   if (event.target === $("visit-count")) return visitCurve.slide();
-  event.target.setAttribute("aria-invalid", "false");
   state.problem = withVisiting(state.problem);
   return changed(event.target.type === "number" ? `write ${event.target.id}` : null);
 }
 
 /** Apply the fields of the fleet: number of vehicles or models, how they serve, and which travel counts. */
 function readFleet({ target }) {
-  target.setAttribute("aria-invalid", "false");
   state.problem = withFleet(state.problem, target.id);
   changed(target.type === "number" ? `write ${target.id}` : null);
 }

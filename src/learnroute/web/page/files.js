@@ -47,10 +47,10 @@ export function showSource({ source }) {
   $("example").value = source;
 }
 
-/** List the formats that can be written: some need longitudes and latitudes, some a plane. */
+/** List the formats that can be written: some need longitudes and latitudes, some any coordinates. */
 export function showFormats(known, { madeUp, geographic }) {
   const before = $("save-what").value;
-  const fits = (kind) => (format) => !(kind.degrees.includes(format) && (madeUp || !geographic)) && !(kind.plane?.includes(format) && (madeUp || geographic));
+  const fits = (kind) => (format) => !(kind.degrees.includes(format) && (madeUp || !geographic)) && !(kind.plane?.includes(format) && madeUp);
   const offered = ["plan", "problem"].flatMap((what) => known[what].write.filter(fits(known[what])).map((format) => `${what} ${format}`));
   $("save-what").replaceChildren(...offered.map((choice) => el("option", { value: choice }, choice)));
   if (offered.includes(before)) $("save-what").value = before;

@@ -75,7 +75,7 @@ export function added(problem, place, detour, geographic) {
   const costs = gaps.map((gap) => detour.typical * gap);
   const made = {
     ...problem,
-    regions: [...problem.regions, freeName(problem.regions)],
+    regions: [...problem.regions, freeName([...problem.regions, problem.depot?.name])],
     coordinates: [...problem.coordinates, place],
     travel: [...problem.travel.map((row, i) => [...row, costs[i]]), [...costs, 0]],
   };
@@ -163,7 +163,7 @@ function withNames({ constraints, visits }, change) {
 }
 
 function freeName(names) {
-  let k = names.length + 1;
+  let k = names.length;
   while (names.includes(`New ${k}`)) k++;
   return `New ${k}`;
 }
