@@ -188,7 +188,8 @@ def mixed_magnitudes(problem: Problem, seed: int) -> Problem | None:
     changes = {name: value for name, value in changes.items() if rng.random() < 0.7}
     if learner.rule == "proximal" and rng.random() < 0.5:
         learner = Proximal(learner.features, learner.samples, learner.noise, regularization=float(spread(1.0)))
-    longest = float(rng.choice(changes.get("travel", problem.travel).ravel()) * rng.choice([0.999, 1, 2, 1e5]))
+    some = rng.choice(changes.get("travel", problem.travel).ravel()) * rng.choice([0.999, 1, 2, 1e5])
+    longest = float(min(some, 1e100))
     if problem.visits is not None and problem.visits.budget is not None:
         changes["visits"] = replace(problem.visits, budget=longest)
     if problem.fleet is not None and problem.fleet.limit is not None:

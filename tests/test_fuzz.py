@@ -27,6 +27,12 @@ def test_attacks_find_no_defect(attack: str, cases: int) -> None:
         ATTACKS[attack](seed)
 
 
+@pytest.mark.parametrize("seed", [935, 2709])
+def test_honest_plans_with_numbers_of_mixed_magnitudes_are_confirmed(seed: int) -> None:
+    """The checker met weights that were not numbers; Algorithm 1 ignored the end if training changes nothing."""
+    ATTACKS["magnitudes"](seed)
+
+
 def test_mutated_plans_are_checked_against_allowed_routes() -> None:
     ATTACKS["certificates"](237292217755)  # the oracle once called a true certificate false
 

@@ -236,6 +236,7 @@ def test_a_bound_that_rounding_keeps_below_its_target_takes_few_steps(
     found = plan(problem, "search", initial=["R1", *["R3"] * repeat])  # beyond rounding of the error before
     assert found.optimal
     assert np.isfinite(steps).all()
+    assert verify(problem, found).holds
 
 
 @pytest.mark.parametrize("entry", [np.inf, 1e200, np.nan])

@@ -90,7 +90,8 @@ class Linear(ABC):
     @cached_property
     def best_last(self) -> int:
         """The region to end at if only scores count, the first one in case of ties: the paper's v'."""
-        return int(np.argmin(np.where(self.ends.may_end(self.size), self.ranks, np.inf)))
+        allowed = np.flatnonzero(self.ends.may_end(self.size))
+        return int(allowed[np.argmin(self.ranks[allowed])])  # ranks are infinite if nothing is forgotten
 
     def repair(self, order: IntArray) -> IntArray:
         """Return an order with the required ends; cycles are cut after the only region whose score counts."""

@@ -25,8 +25,9 @@ Words = NDArray[np.uint64]
 
 def best_last(objective: Linear) -> int:
     """Return the best last region by scores alone, the paper's v'; ties do not depend on the numbering."""
-    ranks = np.where(objective.ends.may_end(objective.size), objective.ranks, np.inf)
-    tied = np.flatnonzero(ranks == ranks.min())
+    allowed = np.flatnonzero(objective.ends.may_end(objective.size))
+    ranks = objective.ranks[allowed]
+    tied = allowed[ranks == ranks.min()]
     if len(tied) == 1:
         return int(tied[0])
     order = canonical_order(objective, None)
