@@ -178,7 +178,7 @@ def _check_header(file: IO[bytes], entry: zipfile.ZipInfo) -> None:
         shape, _, kind = npy.read_array_header_2_0(file)
     else:
         raise ValueError(f"version {version} of arrays")
-    if kind.kind not in "biufU" or not kind.itemsize:
+    if kind.kind not in "biufU" or not kind.itemsize:  # entries of no bytes could be any number of names
         raise ValueError(f"contains an array of {kind}; expected numbers or text")
     needed, there = math.prod(shape) * kind.itemsize, entry.file_size - file.tell()
     if needed != there:

@@ -104,7 +104,7 @@ def as_matrix(
     _refuse_masked(field, value)
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "iuf":
         whole = np.asarray(value, dtype=np.float64)
-        right = rows in (None, whole.shape[0]) and columns in (None, whole.shape[1])
+        right = rows in (None, len(whole)) and columns in (None, whole.shape[1])
         if right and bool(_in_range(whole, least).all()):
             return freeze(whole)
     lines = _entries(field, value, rows, what="rows")
